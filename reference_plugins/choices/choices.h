@@ -52,7 +52,7 @@ using Filesystem = const TF_Filesystem*;
 using Path = const char*;
 using Status = TF_Status*;
 
-// Puts `function` in the place of an entry and keeps what was there.
+// Puts `function` in the place of an entry, and gives what was there.
 template <typename Table, typename Function>
 Function Replace(support::Tables& tables, Function Table::* entry,
                  std::common_type_t<Function> function) {
@@ -61,6 +61,7 @@ Function Replace(support::Tables& tables, Function Table::* entry,
   return before;
 }
 
+// The type of an op that is not noexcept: what was there need not be.
 template <typename Function>
 struct MayThrow {
   using Type = Function;

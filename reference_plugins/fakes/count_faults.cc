@@ -216,17 +216,6 @@ constexpr char kAnyGlob[] = "*?[";
 constexpr char kClass[] = "[";
 constexpr char kQuestion[] = "?";
 
-// Where globs stand in two levels, one page is asked for.
-int FillsAPage(Filesystem filesystem, Path pattern, char*** entries, Status status) {
-  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
-  const Names levels = Levels(pattern);
-  if (count <= static_cast<int>(kPage) || std::count_if(levels.begin(), levels.end(), IsGlob) < 2)
-    return count;
-  Names names = Taken(count, *entries);
-  names.resize(kPage);
-  return support::CopyNames(names, entries);
-}
-
 // A directory is looked up among the keys that begin with its name, of which there is one page.
 void ExistsOnTheFirstPage(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
@@ -355,7 +344,7 @@ std::vector<Fault> CountFaults() {
        kMatched, With(&Ops::get_matching_paths, GoesIntoAPage<2>)},
       {"counts.globs-fill-a-page",
        "get_matching_paths gives 1,000 matches of globs in two levels at most", kMatched,
-       With(&Ops::get_matching_paths, FillsAPage)},
+       With(&Ops::get_matching_paths, GivesFew<kAnyGlob, 1, kPage>)},
       {"counts.no-directories-among-a-page-of-files",
        "get_children lists no directories among more than 1,000 files", kListed,
        With(&Ops::get_children, Lists<&Ops::get_children, LosesTheOtherKind<false>, kPage + 1>)},

@@ -129,8 +129,8 @@ auto Files(int (*what_sync_does)(PowerFile*)) {
   };
 }
 
-// What appends waits for another op.
-void Hold(support::Tables&) { holds = true; }
+// What is appended waits for another op.
+void LetWait(support::Tables&) { holds = true; }
 
 // Files that are appended to are copied to another name, which sync changes.
 
@@ -205,7 +205,7 @@ std::vector<Fault> PowerFaults() {
       {"power.sync-does-nothing", "sync answers OK, and does nothing more", synced,
        Files([](PowerFile*) { return 0; })},
       {"power.sync-is-flush", "sync brings what was held to the kernel, and not to the disk",
-       synced, Together(Files(Bring), Hold)},
+       synced, Together(Files(Bring), LetWait)},
       {"power.sync-starts-writing", "sync has the kernel begin to write, by sync_file_range(2)",
        synced, Files([](PowerFile* file) {
          return sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
@@ -215,7 +215,7 @@ std::vector<Fault> PowerFaults() {
                   const int error = PersistBoth(file);
                   return error == 0 ? Bring(file) : error;
                 }),
-                Hold)},
+                LetWait)},
       {"power.syncs-once", "of a file only the first sync calls fsync(2)", synced,
        Files([](PowerFile* file) { return file->syncs == 0 ? PersistBoth(file) : 0; })},
       {"power.syncs-another-file", "sync calls fdatasync(2) on the file that was opened last",

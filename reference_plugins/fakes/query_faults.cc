@@ -103,9 +103,10 @@ void StatStale(Filesystem filesystem, Path path, TF_FileStatistics* facts, Statu
 
 // is_directory and get_file_size
 
-bool AlwaysDirectory(Filesystem filesystem, Path path, Status status) {
+template <bool answer>
+bool Always(Filesystem filesystem, Path path, Status status) {
   Right().is_directory(filesystem, path, status);
-  return true;
+  return answer;
 }
 
 bool TrueForFile(Filesystem filesystem, Path path, Status status) {
@@ -117,11 +118,6 @@ bool AsTheHeaderSays(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   if (!is_directory) Right().path_exists(filesystem, path, status);
   return is_directory;
-}
-
-bool FalseForDirectory(Filesystem filesystem, Path path, Status status) {
-  Right().is_directory(filesystem, path, status);
-  return false;
 }
 
 int64_t SizePlusOne(Filesystem filesystem, Path path, Status status) {
@@ -255,11 +251,11 @@ std::vector<Fault> QueryFaults() {
       Stating("stat.stale", "what a path was when first asked about stays for ever",
               "a query sees what has been done", StatStale),
       On<kIsDirectory>("is_directory.always-true", "true, with the right status", kKind,
-                       AlwaysDirectory),
+                       Always<true>),
       On<kIsDirectory>("is_directory.true-for-file", "{true, OK} for all that exists", kKind,
                        TrueForFile),
       On<kIsDirectory>("is_directory.false-for-directory", "{false, OK} for a directory", kKind,
-                       FalseForDirectory),
+                       Always<false>),
       On<kIsDirectory>("is_directory.header-reading", "{false, OK} for a file",
                        "none: the header's words, against TensorFlow's practice", AsTheHeaderSays),
       On<kSize>("get_file_size.plus-one", "one byte too many", kLength, SizePlusOne),

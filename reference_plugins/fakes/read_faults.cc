@@ -75,10 +75,12 @@ int64_t ExactEndIsOutOfRange(Reader file, uint64_t offset, size_t n, char* buffe
   return got;
 }
 
-int64_t EmptyIsOutOfRange(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+// What a read of 0 bytes answers.
+template <TF_Code code, int64_t gives>
+int64_t NothingIs(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   if (n > 0) return RightRead(file, offset, n, buffer, status);
-  Become(status, TF_OUT_OF_RANGE);
-  return 0;
+  Become(status, code);
+  return gives;
 }
 
 PerObject<std::optional<uint64_t>> cursors;
@@ -144,12 +146,6 @@ Fault Reads(const char* name, const char* what, const char* breaks, Read read) {
   return {name, what, breaks, With(&ReaderOps::read, read)};
 }
 
-int64_t NothingIsInvalid(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
-  if (n != 0) return RightRead(file, offset, n, buffer, status);
-  Become(status, TF_INVALID_ARGUMENT);
-  return -1;
-}
-
 int64_t InvalidReturnsMore(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   if (offset <= INT64_MAX) return RightRead(file, offset, n, buffer, status);
   Become(status, TF_INVALID_ARGUMENT);
@@ -181,7 +177,7 @@ std::vector<Fault> ReadFaults() {
       Reads("read.exact-end-is-out-of-range",
             "a read that ends where the file ends is OUT_OF_RANGE", kEnd, ExactEndIsOutOfRange),
       Reads("read.empty-is-out-of-range", "a read of 0 bytes is OUT_OF_RANGE", kOk,
-            EmptyIsOutOfRange),
+            NothingIs<TF_OUT_OF_RANGE, 0>),
       {"read.moves-cursor", "reads go on where the last one ended, whatever the offset says",
        kBytes,
        Together(With(&ReaderOps::read, MovesCursor), With(&ReaderOps::cleanup, Forgets<cursors>))},
@@ -194,7 +190,7 @@ std::vector<Fault> ReadFaults() {
       Reads("read.shared-buffer", "reads that happen at once mix up their bytes",
             "read is thread safe", SharedBuffer),
       Reads("read.nothing-is-invalid", "a read of 0 bytes is INVALID_ARGUMENT", kOk,
-            NothingIsInvalid),
+            NothingIs<TF_INVALID_ARGUMENT, -1>),
       Reads("read.invalid-returns-more",
             "offsets of 2^63 and more are INVALID_ARGUMENT with more than n", kEnd,
             InvalidReturnsMore),

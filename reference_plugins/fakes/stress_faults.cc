@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "faults.h"
-#include "held.h"
 #include "kernel.h"
 #include "names.h"
 #include "support/paths.h"
+#include "waiting.h"
 
 namespace fakes {
 namespace {
@@ -28,7 +28,7 @@ namespace {
 constexpr size_t kLarge = size_t{64} << 10;
 
 void Overtakes(Writer file, const char* buffer, size_t n, Status status) {
-  (n >= kLarge ? Writing().append : Hold)(file, buffer, n, status);
+  (n >= kLarge ? Writing().append : AppendWaiting)(file, buffer, n, status);
 }
 
 int64_t TellsIn32Bits(Writer file, Status status) {
@@ -237,7 +237,7 @@ std::vector<Fault> StressFaults() {
   constexpr const char* kClose = "close gives back what the file holds";
   return {
       {"append.large-overtakes", "pieces of 64 KiB and more pass smaller ones that wait", kOrder,
-       Together(HoldBack, With(&WriterOps::append, Overtakes))},
+       Together(LetWait, With(&WriterOps::append, Overtakes))},
       {"tell.only-32-bits", "loses all but 32 bits, the highest for the sign",
        "tell gives the position in the file, however long it is",
        With(&WriterOps::tell, TellsIn32Bits)},

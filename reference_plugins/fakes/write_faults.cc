@@ -5,8 +5,8 @@
 #include <string>
 
 #include "faults.h"
-#include "held.h"
 #include "support/paths.h"
+#include "waiting.h"
 
 namespace fakes {
 namespace {
@@ -86,8 +86,8 @@ void NewAppendableFromHandle(Filesystem filesystem, Path path, TF_WritableFile* 
 // Data that waits is lost by one of the other ops.
 
 template <auto Op>
-void LoseHeld(Writer file, Status status) {
-  held.With(file->plugin_file, [](std::string& waiting) { waiting.clear(); });
+void LoseWaiting(Writer file, Status status) {
+  waiting_bytes.With(file->plugin_file, [](std::string& waiting) { waiting.clear(); });
   (Writing().*Op)(file, status);
 }
 
@@ -151,14 +151,14 @@ std::vector<Fault> WriteFaults() {
       {"tell.advances", "each call gives one more than the last", kTell,
        Together(With(&WriterOps::tell, TellAdvances), With(&WriterOps::cleanup, Forgets<told>))},
       {"flush.loses", "what was appended since the last flush is lost", kVisible,
-       Together(HoldBack, With(&WriterOps::flush, LoseHeld<&WriterOps::flush>))},
+       Together(LetWait, With(&WriterOps::flush, LoseWaiting<&WriterOps::flush>))},
       {"flush.holds", "what was appended shows only after a close", kVisible,
-       Together(HoldBack, With(&WriterOps::flush, Writing().flush))},
+       Together(LetWait, With(&WriterOps::flush, Writing().flush))},
       {"sync.holds", "what was appended shows only after a flush or a close",
        "sync brings the data to its storage",
-       Together(HoldBack, With(&WriterOps::sync, Writing().sync))},
+       Together(LetWait, With(&WriterOps::sync, Writing().sync))},
       {"close.loses", "what was appended since the last flush is lost", "close flushes everything",
-       Together(HoldBack, With(&WriterOps::close, LoseHeld<&WriterOps::close>))},
+       Together(LetWait, With(&WriterOps::close, LoseWaiting<&WriterOps::close>))},
       {"close.cleans-up", "frees the object, which cleanup will free again",
        "close leaves the cleanup to cleanup", With(&WriterOps::close, CloseCleansUp)},
       {"writable.no-truncate", "an existing file keeps its bytes, new ones go behind them",
