@@ -112,6 +112,9 @@ def test_a_violation_in_a_shard_is_the_exit_code(tmp_path: Path) -> None:
         (("--shards=3", "--", "--plugin=./libgone.so"), "--plugin=./libgone.so: there is no such file"),
         (("--shards=1", "--", *SMOKE, "--plugin=posix"), "a campaign is of one plugin and one of its schemes"),
         (("--", *SMOKE, "--seed=3"), "--seed=3: a campaign gives this option itself"),
+        (("--", *SMOKE, "--fail-on=warning"), "--fail-on=warning: this option is for a single run"),
+        (("--folder=foo://x", "--", *SMOKE), "--folder=foo://x: ValueError: Protocol not known"),
+        (("--folder=/proc/nope", "--", *SMOKE), "--folder=/proc/nope: FileNotFoundError: "),
         (("--scheduler=tcp://127.0.0.1:9", "--", *SMOKE), "--scheduler=tcp://127.0.0.1:9: it cannot be reached: "),
         (("--scheduler=tls://127.0.0.1:9", "--", *SMOKE), "--scheduler=tls://127.0.0.1:9: it cannot be reached: "),
     ],
@@ -165,3 +168,8 @@ def test_plugin_built_anew_has_other_reports(tmp_path: Path) -> None:
         (task,) = tasks(["--plugin=./libmine.so"], str(tmp_path), 1, 1)
         places.append(task.place)
     assert places[0] == places[2] != places[1]
+    (tmp_path / "mine.toml").write_text('[plugin]\npath = "./libmine.so"\n')
+    (by_profile,) = tasks([f"--plugin-profile={tmp_path / 'mine.toml'}"], str(tmp_path), 1, 1)
+    (tmp_path / "libmine.so").write_bytes(b"three")
+    (anew,) = tasks([f"--plugin-profile={tmp_path / 'mine.toml'}"], str(tmp_path), 1, 1)
+    assert by_profile.place != anew.place

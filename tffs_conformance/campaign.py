@@ -7,6 +7,7 @@ of fsspec; a task whose report is there has ended.
 import asyncio
 import hashlib
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from . import __version__
+from .harness.targets import profile
+from .harness.targets.profile import ProfileError
 from .reports import document
 from .reports.model.report import REPORT_NAME, Report
 from .reports.plain import digest_of
@@ -46,6 +49,10 @@ _SHOWN = 600
 
 class NoSchedulerError(Exception):
     """Dask is missing, or its scheduler cannot be reached. The text is one sentence."""
+
+
+class FolderError(Exception):
+    """The folder of a campaign cannot be used. The text is one sentence."""
 
 
 class NoReportError(Exception):
@@ -78,8 +85,14 @@ class Task(Struct, frozen=True):
 
 def tasks(arguments: Sequence[str], directory: str, shards: int, seeds: int) -> list[Task]:
     """All tasks of a campaign, with seeds from 0. Raises OSError for a file that cannot be read."""
-    named = (Path(directory, argument.partition("=")[2] or argument) for argument in arguments)
-    inputs = tuple(hashlib.sha256(path.read_bytes()).hexdigest() for path in named if path.is_file())
+    named = [argument.partition("=")[2] or argument for argument in arguments]
+    for argument in arguments:
+        if argument.startswith("--plugin-profile="):
+            # What is wrong with a profile, pytest reports.
+            with suppress(ProfileError):
+                named.append(profile.read(argument.partition("=")[2]).plugin or "")
+    files = (os.path.join(directory, name) for name in named)
+    inputs = tuple(hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if os.path.isfile(file))
     return [
         Task(tuple(arguments), directory, seed, shard, shards, inputs)
         for seed in range(seeds)
@@ -100,11 +113,14 @@ def perform(task: Task, folder: str) -> str | None:
         done = subprocess.run(
             [
                 *(sys.executable, "-P", "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"),
+                # The arguments of the campaign are all that counts: a report is found again by these.
+                *("-o", "addopts="),
                 *task.arguments,
                 *(f"--seed={task.seed}", f"--shard={task.shard}/{task.shards}", f"--report-dir={reports}"),
             ],
             # Another machine need not have the directory.
             cwd=task.directory if Path(task.directory).is_dir() else reports,
+            env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
@@ -133,6 +149,18 @@ def _leave(reports: Path, task: Task, folder: str) -> None:
 
 
 # Where the campaign is started ---------------------------------------------------------------------------------------
+
+
+def prepare(folder: str) -> None:
+    """Make the folder, and write and delete a file there. Raises FolderError."""
+    try:
+        files, root = fsspec.url_to_fs(folder)
+        files.makedirs(root, exist_ok=True)
+        draft = f"{root}/{uuid.uuid4()}"
+        files.pipe_file(draft, b"")
+        files.rm_file(draft)
+    except Exception as error:  # each storage has exceptions of its own
+        raise FolderError(f"--folder={folder}: {type(error).__name__}: {error}") from None
 
 
 def has_report(task: Task, folder: str) -> bool:

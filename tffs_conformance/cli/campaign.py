@@ -19,6 +19,8 @@ from .report.merge import write_merged
 INTERRUPTED, NO_REPORT, USAGE = 2, 3, 4
 #: The options that a task has from its campaign.
 _OWN = ("--seed", "--shard", "--report-dir")
+#: The options that decide an exit code of pytest, which the merged report does not know.
+_OF_ONE_RUN = ("--fail-on", "--gate", "--baseline")
 
 
 class CampaignError(click.ClickException):
@@ -50,8 +52,11 @@ def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, argume
     """
     if own := [word for word in arguments if word.startswith(_OWN)]:
         raise CampaignError(USAGE, f"{own[0]}: a campaign gives this option itself")
+    if other := [word for word in arguments if word.startswith(_OF_ONE_RUN)]:
+        raise CampaignError(USAGE, f"{other[0]}: this option is for a single run, not for a campaign")
     folder = folder if "://" in folder else os.path.abspath(folder)
     try:
+        campaigns.prepare(folder)
         tasks = campaigns.tasks(arguments, os.getcwd(), shards, seeds)
         left = [task for task in tasks if not campaigns.has_report(task, folder)]
         if len(left) < len(tasks):
@@ -63,7 +68,7 @@ def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, argume
             found = write_merged(campaigns.OUT, paths, campaigns.parts(paths, seeds))
     except KeyboardInterrupt:
         raise CampaignError(INTERRUPTED, "interrupted; the same command goes on from here") from None
-    except campaigns.NoSchedulerError as error:
+    except (campaigns.NoSchedulerError, campaigns.FolderError) as error:
         raise CampaignError(USAGE, str(error)) from None
     except (ReportError, OSError) as error:
         raise CampaignError(NO_REPORT, str(error)) from None
