@@ -7,6 +7,7 @@ plugin gets their symbols whatever it is linked to. Before, it has to name them.
 """
 
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -176,7 +177,8 @@ def _asked(plugin: _Library, *, here: bool) -> Sequence[_Library]:
 def _found(name: str, folders: Iterable[Path]) -> Path | None:
     """Where a library is on this machine."""
     candidates = [folder / name for folder in (*folders, *map(Path, FOLDERS))]
-    return next((path for path in candidates if path.is_file()), None) or _cached_by_loader().get(name)
+    # A path may be longer than the system takes, at which is_file raises.
+    return next((path for path in candidates if os.path.isfile(path)), None) or _cached_by_loader().get(name)
 
 
 @functools.cache

@@ -78,7 +78,7 @@ def _linked(plugin: Path) -> list[Path]:
         for folder in found[path].run_path:
             origin = folder.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(path.parent))
             places = (Path(origin, name) for name in found[path].libraries)
-            asked += [place for place in places if place.is_file() and place not in asked]
+            asked += [place for place in places if os.path.isfile(place) and place not in asked]
     return [*found]
 
 
