@@ -33,14 +33,17 @@ def _from_3_1(document: dict[str, Any]) -> dict[str, Any]:
 def _one_table(costs: dict[str, Any]) -> dict[str, Any]:
     """The costs of a report of before 4.0. What are no costs stay as they are."""
     figures = costs.get("figures", [])
-    if not isinstance(figures, list) or not all(isinstance(figure, dict) for figure in figures):
+    unmeasured = costs.get("unmeasured", [])
+    if not isinstance(unmeasured, list) or not isinstance(figures, list):
+        return costs
+    if not all(isinstance(figure, dict) for figure in figures):
         return costs
     missing = [f"{one.get('what')}: {one['left_out']}" for one in figures if one.get("left_out")]
     missing += [costs["failure"]] if costs.get("failure") else []
     gone = ("findings", "memory", "counted", "called", "alike", "seconds", "failure")
     return _without(costs, gone) | {
         "figures": [_without(figure, ("ratio", "ratio_least", "left_out")) for figure in figures],
-        "unmeasured": [*costs.get("unmeasured", ()), *missing],
+        "unmeasured": [*unmeasured, *missing],
     }
 
 
