@@ -84,7 +84,7 @@ class Sandbox:
         shown = {way for path in (*needs, Path.cwd()) for way in (path.absolute(), path.resolve())}
         seen: list[str] = []
         for path in sorted(shown):
-            if _is_below(path, hidden) and not _is_below(path, seen):
+            if str(path) not in hidden and _is_below(path, hidden) and not _is_below(path, seen):
                 seen.append(str(path))
                 words += ["--ro-bind-try", str(path), str(path)]
         for path in (self.root, *writable):
