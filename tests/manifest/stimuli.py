@@ -119,7 +119,10 @@ class Recorder:
     def _path(self, op: str, name: str, host: int) -> str:
         inside = name.removeprefix(self._root)
         kind = next((kind for kind, fits in NAME_CLASSES if re.fullmatch(fits, inside, re.DOTALL)), "plain")
-        parts = [self._situation(_plain(name)), kind, str(min(inside.strip("/").count("/"), 4))]
+        # How deep the root lies is not up to the suite.
+        is_below = name.startswith(f"{self._root}/")
+        depth = str(min(inside.strip("/").count("/"), 4)) if is_below else "outside"
+        parts = [self._situation(_plain(name)), kind if is_below else "any", depth]
         if op not in CHANGES:
             changed, by = self._changes.get(_plain(name), ("nothing", host))
             parts += [changed, "same" if by == host else "other", "again" if _plain(name) in self._looked else "first"]
