@@ -86,7 +86,9 @@ class Recorder:
         self.step = 0
 
     def call(self, raw: RawFilesystem, op: str, arguments: Sequence[Any], outcome: Outcome[Any]) -> None:
-        """Add one call."""
+        """Add one call of a case."""
+        if not self._case:
+            return
         host = id(getattr(raw.call, "__self__", raw))
         if op in WITHOUT_PATH:
             parts = [size_class(len(arguments)), *self._values(op, arguments)]
@@ -104,8 +106,8 @@ class Recorder:
     def _values(self, op: str, arguments: Sequence[Any]) -> list[str]:
         """The type and number of an option's values, what a token is, or the shape of a pattern."""
         if op == "get_matching_paths":
-            inside = os.fsdecode(arguments[1]).rpartition("://")[2].removeprefix(self._root).lstrip("/")
-            return [re.sub(r"[A-Za-z0-9]+", "a", inside.partition("/")[2])]
+            _, found, inside = os.fsdecode(arguments[1]).rpartition(f"{self._root}/")
+            return [re.sub(r"[A-Za-z0-9]+", "a", inside.partition("/")[2])] if found else ["outside"]
         if op == "set_filesystem_configuration_option":
             return [f"type={arguments[4]}", f"values={arguments[5]}"]
         if op in ("end_transaction", "add_to_transaction", "decode_transaction_token"):
