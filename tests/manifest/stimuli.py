@@ -100,6 +100,9 @@ class Recorder:
             self._follow(op, names, outcome, host)
         else:
             parts = self._file(op, arguments, outcome, host)
+        # What lies outside of a case's directory depends on the machine.
+        if any("outside" in part for part in parts):
+            return
         text = re.sub(r"[\x00-\x1f\x7f]", "^", " ".join([op, *parts, str(outcome.code)]))
         self.found.add(text.encode("ascii", "backslashreplace").decode("ascii"))
 
