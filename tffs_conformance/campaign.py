@@ -184,7 +184,7 @@ def connected(scheduler: str | None) -> "Iterator[Client]":
         ) from None
     if scheduler is None:
         # What Dask would say is of tasks in the middle, where the arguments of pytest make no sense.
-        client = Client(processes=False, n_workers=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+        client = Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
     else:
         try:
             asyncio.run(_reach(scheduler))
