@@ -1,21 +1,21 @@
 """The dragonfly plugin on Dragonfly itself: services in docker, the bytes' way by the clients' own metrics."""
 
-import contextlib
 import json
 import random
-import socket
 import threading
 import urllib.error
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
+from tests.dragonfly_client import BUILT, MISSING, filesystem, read, unnamed, write
 from tests.store import Store, through
-from tests.topology import ACCESS, PATIENCE, SECRET, sent, traffic, until, whole
+from tests.topology import ACCESS, SECRET, sent, traffic, until, whole
+from tffs_conformance.harness.network.exchanges import Disturbance
+from tffs_conformance.harness.network.relay import Relay
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
@@ -28,6 +28,8 @@ pytestmark = [
 ]
 
 SIZE = 20 << 20
+#: Bytes of a file of which most are still to come, where each 64 KiB take their time.
+MIDST, SLOW = 4 << 20, Disturbance(delay=(20, 20))
 ROOT = "dragonfly://tffs/tests"
 
 
@@ -147,71 +149,28 @@ def test_a_wrong_secret_is_refused_also_for_what_a_client_holds(running: Running
     assert "wrong" not in message
 
 
-class Relay:
-    """Between the plugin and a client of Dragonfly: of each answer it passes so much on, and the rest once it may."""
-
-    def __init__(self, client: str, free: int) -> None:
-        self.held, self.rest = threading.Event(), threading.Event()
-        self._client, self._free = client.rpartition(":"), free
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def close(self) -> None:
-        self.rest.set()
-        self._listener.close()
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                one, _ = self._listener.accept()
-                threading.Thread(target=self._pass, args=(one,), daemon=True).start()
-
-    def _pass(self, one: socket.socket) -> None:
-        host, _, port = self._client
-        with one, contextlib.suppress(OSError), socket.create_connection((host, int(port))) as other:
-            threading.Thread(target=_copy, args=(one, other, lambda _: None), daemon=True).start()
-            _copy(other, one, self._hold)
-
-    def _hold(self, passed: int) -> None:
-        if passed >= self._free:
-            self.held.set()
-            self.rest.wait(PATIENCE)
-
-
-def _copy(source: socket.socket, target: socket.socket, passed: Callable[[int], object]) -> None:
-    """What comes from one socket goes to the other, until either ends; so ends the other. Tells how much it was."""
-    count = 0
-    with contextlib.suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(data)
-            count += len(data)
-            passed(count)
-    with contextlib.suppress(OSError):
-        target.shutdown(socket.SHUT_RDWR)
-
-
 def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
     running: Running, store: Store, tmp_path: Path
 ) -> None:
     # More than what is on its way between two processes may hold: most of it is still with the client.
     store.put("/tffs/tests/huge", b"0123456789abcdef" * (4 << 20))
-    relay = Relay(running.address("client-b", 4001), SIZE)
-    given = config(running, "client-b", retry_deadline_s=0.5) | {"addr": relay.address}
+    cache = tmp_path / "cache"
+    cache.mkdir()
 
     def kill() -> None:
-        assert relay.held.wait(PATIENCE)
+        until(lambda: unnamed(cache) >= MIDST, "the plugin does not get the file")
         running.containers["client-b"].kill()
-        relay.rest.set()
 
     killer = threading.Thread(target=kill)
-    killer.start()
     try:
-        with plugin(tmp_path, given) as fs:
-            code, message, got = read(fs, f"{ROOT}/huge", 1 << 28)
+        with Relay() as relay:
+            addr = f"http://{relay.through(running.address('client-b', 4001))}"
+            given = config(running, retry_deadline_s=0.5, cache_dir=str(cache)) | {"addr": addr}
+            with relay.disturbed(0, SLOW), plugin(tmp_path, given) as fs:
+                killer.start()
+                code, message, got = read(fs, f"{ROOT}/huge", 1 << 28)
+                killer.join()
     finally:
-        killer.join()
-        relay.close()
         start(running, "client-b")
     assert code in (Code.UNAVAILABLE, Code.DATA_LOSS), message
     assert got == b""
