@@ -75,7 +75,7 @@ def with_stubs() -> Iterator[Place]:
         def fail(number: int) -> None:
             failing = (proxy, store)[number % 2]
             failing.heal()
-            failing.inject(lambda _, __: Reply(200, silent=True), done=False)
+            failing.inject(lambda _, __: Reply(200, head=0), done=False)
             time.sleep(1)
             # A client of Dragonfly that is started again has no objects.
             proxy.tasks.clear()

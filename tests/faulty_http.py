@@ -19,8 +19,8 @@ class Reply:
     `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
     the body, or where there is none everything, back until it is set; `length` is announced instead of the right one,
     and `framed` is how the body ends: by its length, by chunks, or by the end of the connection.
-    Between two bytes are `pace` seconds. `silent`: the connection ends without an answer. `head` is how much of the
-    answer's head comes before the connection ends; -2 leaves out its empty line.
+    Between two bytes are `pace` seconds. `head` is how much of the answer's head comes before the connection ends: -2
+    leaves out its empty line.
     """
 
     status: int
@@ -32,7 +32,6 @@ class Reply:
     length: int | None = None
     framed: Literal["length", "chunks", "end"] = "length"
     pace: float = 0
-    silent: bool = False
     head: int | None = None
 
 
@@ -70,7 +69,7 @@ def with_header(name: str, value: str | None) -> Fault:
 
 def silent(_: Asked, right: Reply) -> Reply:
     """The request is done, and its answer is lost."""
-    return replace(right, silent=True)
+    return replace(right, head=0)
 
 
 def without_length(asked: Asked, right: Reply) -> Reply:
@@ -150,9 +149,6 @@ class FaultyServer:
                 self._send(asked, server.reply(asked))
 
             def _send(self, asked: Asked, reply: Reply) -> None:
-                if reply.silent:
-                    self.close_connection = True
-                    return
                 if reply.drip is not None and asked.method == "HEAD":
                     reply.drip.wait(60)
                 headers = _framing(reply) | reply.headers

@@ -55,7 +55,7 @@ def with_word(word: str) -> When:
     return lambda asked: word in asked.target
 
 
-is_head, is_get, is_put, is_post, is_delete = map(of_method, ("HEAD", "GET", "PUT", "POST", "DELETE"))
+is_head, is_get, is_put, is_delete = map(of_method, ("HEAD", "GET", "PUT", "DELETE"))
 is_list, is_delete_many = with_word("list-type"), with_word("delete=")
 #: The start of an upload in parts, and a part.
 is_start, is_part = with_word("uploads="), with_word("partNumber=")

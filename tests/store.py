@@ -20,22 +20,10 @@ class Store:
     access_key: str
     secret_key: str
 
-    def url(
-        self,
-        method: str,
-        path: str,
-        seconds: int = 900,
-        secret: str | None = None,
-        query: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> str:
-        """A URL that allows one method on `/bucket/key` for some time.
-
-        `query` is what it asks for besides, `headers` what has to be sent with it, by names in lower case.
-        """
-        credentials = Credentials(self.access_key, self.secret_key if secret is None else secret)
-        request = AWSRequest(method, f"http://{self.address}{quote(path)}", headers, params=dict(query or {}))
-        S3SigV4QueryAuth(credentials, "s3", "us-east-1", seconds).add_auth(request)
+    def url(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> str:
+        """A URL that allows one method on `/bucket/key` for some time, with headers by names in lower case."""
+        request = AWSRequest(method, f"http://{self.address}{quote(path)}", headers)
+        S3SigV4QueryAuth(Credentials(self.access_key, self.secret_key), "s3", "us-east-1", 900).add_auth(request)
         return str(request.prepare().url)
 
     def put(self, path: str, content: bytes, *, crc: bool = False) -> None:
