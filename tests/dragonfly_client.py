@@ -26,7 +26,7 @@ BUILT = plugin_path("dragonfly").is_file()
 MISSING = "the dragonfly plugin is not built: tffs-conformance doctor dragonfly names the packages it needs"
 
 
-def configuration(store: str, proxy: str, **more: Any) -> dict[str, Any]:
+def configuration(store: str, proxy: str | None = None, **more: Any) -> dict[str, Any]:
     """A configuration for these two; of `more`, what is None is left out, and object_storage is merged."""
     storage = {"endpoint": store, "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
     config = {"addr": proxy, "object_storage": storage | more.pop("object_storage", {}), **more}
@@ -34,19 +34,35 @@ def configuration(store: str, proxy: str, **more: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _loaded(path: Path | str | None, environment: Mapping[str, str] | None) -> Iterator[Loaded]:
-    variables = {} if path is None else {"DRAGONFLY_CONFIG_PATH": str(path)}
-    loader = Loader(Local({**variables, **(environment or {})}), plugin_path("dragonfly"), 60)
-    loaded = loader.load()
-    yield loaded
-    loaded.host.close()
+def loaded(plugin: str, environment: Mapping[str, str]) -> Iterator[Loaded]:
+    """One of the shipped plugins in a host."""
+    loader = Loader(Local(environment), plugin_path(plugin), 60)
+    found = loader.load()
+    yield found
+    found.host.close()
     loader.close()
 
 
-def registered(path: Path | str | None, environment: Mapping[str, str] | None = None) -> Registration:
-    """What comes of registering the plugin with the configuration in this file."""
-    with _loaded(path, environment) as loaded:
-        return loaded.registration
+def registration(plugin: str, environment: Mapping[str, str]) -> Registration:
+    """What comes of registering a plugin."""
+    with loaded(plugin, environment) as found:
+        return found.registration
+
+
+def filesystem_in(found: Loaded, scheme: str, root: str) -> HostFilesystem:
+    """The filesystem of a plugin that is registered; nothing is changed but below `root`."""
+    entry = found.registration.registered[scheme]
+    assert entry.filesystem is not None, entry.message
+    return HostFilesystem(RawFilesystem(found.call, entry.filesystem, []), entry.present, Guard(root))
+
+
+def _variables(path: Path | str, environment: Mapping[str, str] | None) -> dict[str, str]:
+    return {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})}
+
+
+def registered(path: Path | str, environment: Mapping[str, str] | None = None) -> Registration:
+    """What comes of registering dragonfly with the configuration in this file."""
+    return registration("dragonfly", _variables(path, environment))
 
 
 @contextmanager
@@ -54,10 +70,8 @@ def in_host(
     path: Path, environment: Mapping[str, str] | None = None, root: str = ROOT
 ) -> Iterator[tuple[Host, HostFilesystem]]:
     """The plugin with the configuration in this file, and its host; nothing is changed but below `root`."""
-    with _loaded(path, environment) as loaded:
-        entry = loaded.registration.registered["dragonfly"]
-        assert entry.filesystem is not None, entry.message
-        yield loaded.host, HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+    with loaded("dragonfly", _variables(path, environment)) as found:
+        yield found.host, filesystem_in(found, "dragonfly", root)
 
 
 @contextmanager

@@ -8,13 +8,14 @@ import reprlib
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
-from tests.dragonfly_client import at, read, served, write
+from tests.dragonfly_client import ROOT, read, served, write
 from tests.faulty_http import ALWAYS, Asked, Fault, Reply, When, anything
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
@@ -40,8 +41,12 @@ class Scene:
     fs: HostFilesystem
     folder: Path
     rest: threading.Event = field(default_factory=threading.Event)  # what a server holds back until this is set
+    root: str = ROOT
     writer: Any = None
     reader: Any = None
+
+    def at(self, name: str) -> str:
+        return f"{self.root}/{name}"
 
     @property
     def objects(self) -> dict[str, bytes]:
@@ -61,7 +66,7 @@ class Scene:
     def open_file(self) -> Code:
         """Open the file that is read; files that were open are dropped."""
         self.drop()
-        opened = self.fs.new_random_access_file(at("file"))
+        opened = self.fs.new_random_access_file(self.at("file"))
         self.reader = opened.value
         return opened.code
 
@@ -82,6 +87,7 @@ class Scene:
 
 
 Step = Callable[[Scene], object]
+Serve = Callable[..., AbstractContextManager[tuple[S3Server, ProxyStub, HostFilesystem]]]
 Given = Step | tuple[Step, object]  # what it returns; without it, it has to succeed
 
 
@@ -105,10 +111,13 @@ class Situation:
     def __str__(self) -> str:
         return self._name.replace(" ", "-")
 
-    def run(self, folder: Path, log: list[str] | None = None) -> None:
-        """Perform it; `folder` is for the plugin's files and for local ones, and `log` gets the lines logged."""
-        with served(folder, **{"log": log, **self._config}) as (store, proxy, fs):
-            scene = Scene(store, proxy, fs, folder)
+    def run(self, folder: Path, log: list[str] | None = None, serve: Serve = served, root: str = ROOT) -> None:
+        """Perform it; `folder` is for the plugin's files and for local ones, and `log` gets the lines logged.
+
+        `serve` is the plugin with its servers; all names are below `root`.
+        """
+        with serve(folder, **{"log": log, **self._config}) as (store, proxy, fs):
+            scene = Scene(store, proxy, fs, folder, root=root)
             scene.put(self._before)
             start = scene.objects
             try:
@@ -152,7 +161,7 @@ def op(scene: Scene, name: str, *names: str) -> object:
     perform = getattr(scene.fs, name)
     if any(one.startswith("/") for one in names):
         perform = partial(scene.fs.raw.path_op, name)
-    got = perform(*(f"{scene.folder}{one}" if one.startswith("/") else at(one) for one in names))
+    got = perform(*(f"{scene.folder}{one}" if one.startswith("/") else scene.at(one) for one in names))
     match got.value:
         case Entries(names=found):
             assert got.ok or not found
@@ -167,20 +176,20 @@ size, stat, children = partial(op, "get_file_size"), partial(op, "stat"), partia
 
 @step
 def read_all(scene: Scene, name: str = "file") -> bytes | Code:
-    code, message, data = read(scene.fs, at(name))
+    code, message, data = read(scene.fs, scene.at(name))
     assert code is Code.OK or (data, [one for one in SECRETS if one in message]) == (b"", []), message
     return data if code is Code.OK else code
 
 
 @step
 def write_all(scene: Scene, content: bytes, name: str = "file") -> Code:
-    return write(scene.fs, at(name), content)[0]
+    return write(scene.fs, scene.at(name), content)[0]
 
 
 @step
 def delete_all(scene: Scene, name: str = "d") -> Code:
     """Delete a directory; the counters agree with the code, and it with what is left."""
-    got = scene.fs.delete_recursively(at(name))
+    got = scene.fs.delete_recursively(scene.at(name))
     assert (got.value.files + got.value.dirs == 0) == got.ok
     assert not got.ok or not any(one.startswith(f"{name}/") for one in scene.objects)
     return got.code
@@ -190,7 +199,7 @@ def delete_all(scene: Scene, name: str = "d") -> Code:
 def begin(scene: Scene, name: str = "file", *, appends: bool = False) -> Code:
     """Open the file that is written; files that were open are dropped."""
     scene.drop()
-    made = (scene.fs.new_appendable_file if appends else scene.fs.new_writable_file)(at(name))
+    made = (scene.fs.new_appendable_file if appends else scene.fs.new_writable_file)(scene.at(name))
     scene.writer = made.value
     return made.code
 

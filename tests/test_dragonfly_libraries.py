@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, preloaded, read, registered, write
-from tests.proxy_stub import ProxyStub
-from tests.s3_server import BUCKET, S3Server, error
+from tests import dragonfly_rows as do
+from tests.dragonfly_client import BUILT, MISSING, configuration, preloaded, registered
+from tests.dragonfly_rows import row
+from tests.s3_server import error, is_delete_many
 from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -58,11 +59,8 @@ void *dlsym(void *library, const char *name) {
 
 def test_a_libcurl_before_that_it_was_compiled_with(tmp_path: Path) -> None:
     environment = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "CURL_VERSION": "075100"}
-    with S3Server() as store, ProxyStub() as proxy:
-        store.put("tests/file", CONTENT)
-        with filesystem(tmp_path, configuration(store.url, proxy.url), environment) as fs:
-            assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
-            assert write(fs, at("new"), CONTENT) == (Code.OK, "")
+    row("older", (do.read_all(), CONTENT), do.write_all(CONTENT, "new"), before={"file": CONTENT},
+        after={"file": CONTENT, "new": CONTENT}, environment=environment).run(tmp_path)  # fmt: skip
 
 
 def test_a_libcurl_that_is_too_old_is_told_at_once(tmp_path: Path) -> None:
@@ -78,14 +76,8 @@ def test_a_libcurl_that_is_too_old_is_told_at_once(tmp_path: Path) -> None:
 def test_no_op_needs_md5(tmp_path: Path, knows_others: bool) -> None:
     """Which FIPS forbids, and which stores that are old want for a deletion of many keys."""
     environment, log = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "FIPS": "1"}, list[str]()
-    with S3Server() as store, ProxyStub() as proxy:
-        for name in ("file", "d/1", "d/2", "empty"):
-            store.put(f"tests/{name}", b"" if name == "empty" else CONTENT)
-        if not knows_others:
-            store.inject(lambda _, __: error(400, "InvalidRequest"), when=lambda asked: "?delete" in asked.target)
-        with filesystem(tmp_path, configuration(store.url, proxy.url), environment, log=log) as fs:
-            assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
-            assert fs.get_file_size(at("empty")).value == 0
-            assert fs.delete_recursively(at("d")).ok
-        assert set(store.buckets[BUCKET]) == {"tests/file", "tests/empty"}
+    left = {"file": CONTENT, "empty": b""}
+    row("fips", do.nothing if knows_others else do.store_answers(error(400, "InvalidRequest"), is_delete_many),
+        (do.read_all(), CONTENT), (do.size("empty"), 0), do.delete_all(), after=left,
+        before=left | dict.fromkeys(("d/1", "d/2"), CONTENT), environment=environment).run(tmp_path, log)  # fmt: skip
     assert "libcrypto has no MD5" in log[0]

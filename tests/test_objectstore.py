@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING
-from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.dragonfly_client import BUILT, MISSING, configuration, registration
+from tests.s3_server import BUCKET, S3Server
 from tests.test_suite import report, run
-from tffs_conformance.harness.hosting.loader import Loader
-from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -21,8 +19,7 @@ PROFILE = Path(__file__).parents[1] / "reference_plugins" / "objectstore" / "obj
 
 def configured(folder: Path, store: S3Server, **more: str) -> Path:
     path = folder / "s3x.json"
-    storage = {"endpoint": store.url, "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
-    path.write_text(json.dumps({"object_storage": storage, **more}), encoding="utf-8")
+    path.write_text(json.dumps(configuration(store.url, **more)), encoding="utf-8")
     return path
 
 
@@ -65,11 +62,7 @@ def test_a_key_of_dragonfly_is_none_of_its_own(tmp_path: Path, key: str) -> None
     """Nor does anything else of it say Dragonfly."""
     with S3Server() as store:
         path = configured(tmp_path, store, **{key: "http://127.0.0.1:4001"})
-        loader = Loader(Local({"S3X_CONFIG_PATH": str(path)}), plugin_path("objectstore"), 60)
-        loaded = loader.load()
-        entry = loaded.registration
-        loaded.host.close()
-        loader.close()
+        entry = registration("objectstore", {"S3X_CONFIG_PATH": str(path)})
     assert (entry.code, entry.message) == (Code.INVALID_ARGUMENT, f"s3x; {path}: the key {key} is not known")
 
 
