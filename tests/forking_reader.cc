@@ -1,12 +1,16 @@
-// `forking_reader RUNTIME PLUGIN URI`: one thread reads a file, and is in the midst of that when a
-// line comes on standard input. Then a child of fork reads the same file, and `came back` is
-// printed where it got it, before the thread has to come back.
+// `forking_reader RUNTIME PLUGIN URI SOCKETS`: one thread reads a file, and is in the midst of that
+// when a line comes on standard input. Then a child of fork reads the same file. `came back` is
+// printed where it got it before the thread has to come back, and has so many sockets, all of its
+// own.
 
 #include <dlfcn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 #include "tf_filesystem_plugin.h"
@@ -22,6 +26,18 @@ bool Read(const TF_FilesystemPluginOps& ops, const TF_RandomAccessFile& file) {
   const bool is_read = TF_GetCode(status) == TF_OK;
   TF_DeleteStatus(status);
   return is_read;
+}
+
+// Those of the Internet.
+int Sockets() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    sockaddr address = {};
+    socklen_t size = sizeof(address);
+    const int descriptor = std::stoi(entry.path().filename());
+    count += getsockname(descriptor, &address, &size) == 0 && address.sa_family == AF_INET;
+  }
+  return count;
 }
 
 }  // namespace
@@ -45,7 +61,7 @@ int main(int, char** arguments) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(kSeconds);
-    _exit(Read(ops, file) ? 0 : 1);
+    _exit(Read(ops, file) && Sockets() == std::stoi(arguments[4]) ? 0 : 1);
   }
   int ended = 0;
   waitpid(child, &ended, 0);

@@ -1,6 +1,7 @@
-// `forking_writer RUNTIME PLUGIN URI`: writes more than one part of a file, and a part goes up when
-// a line comes on standard input. Then a child of fork appends to the file, closes it and drops it,
-// and `refused` is printed where it could do neither and came back. Then the parent closes it.
+// `forking_writer RUNTIME PLUGIN URI BYTES`: appends so many bytes to a file. After a line on
+// standard input a child of fork appends to the file, syncs, closes and drops it, and finds no
+// object of that name; `refused` is printed where it could do nothing and came back. Then the
+// parent appends as many bytes again, and closes it.
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -27,7 +28,7 @@ int main(int, char** arguments) {
   TF_Status* status = TF_NewStatus();
   TF_Filesystem filesystem = {};
   TF_WritableFile file = {};
-  const std::string content(65 << 20, 'w');
+  const std::string content(std::stoul(arguments[4]), 'w');
   const auto code_of = [&](const auto& op) {
     op();
     return TF_GetCode(status);
@@ -45,14 +46,17 @@ int main(int, char** arguments) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(kSeconds);
-    const bool is_refused =
-        code_of(append) == TF_FAILED_PRECONDITION && code_of(close) == TF_FAILED_PRECONDITION;
+    const auto sync = [&] { ops.writable_file_ops->sync(&file, status); };
+    const auto look = [&] { ops.filesystem_ops->path_exists(&filesystem, arguments[3], status); };
+    const bool is_refused = code_of(append) == TF_FAILED_PRECONDITION &&
+                            code_of(sync) == TF_FAILED_PRECONDITION &&
+                            code_of(close) == TF_FAILED_PRECONDITION;
     ops.writable_file_ops->cleanup(&file);
-    _exit(is_refused ? 0 : 1);
+    _exit(is_refused && code_of(look) == TF_NOT_FOUND ? 0 : 1);
   }
   int ended = 0;
   waitpid(child, &ended, 0);
   std::puts(ended == 0 ? "refused" : "not refused");
   std::fflush(stdout);
-  return code_of(close) == TF_OK ? 0 : 1;
+  return code_of(append) == TF_OK && code_of(close) == TF_OK ? 0 : 1;
 }

@@ -60,6 +60,7 @@ LISTINGS: list[tuple[str, Reply, object]] = [
     ("keys not encoded", listing(keys("d/a+b%2B")), ["a+b%2B"]),
     ("keys announced as encoded", listing(keys("d/100% sure"), kind=URL), Code.INTERNAL),
     ("keys half encoded", HALF_ENCODED, Code.INTERNAL),
+    *((f"the key {key}", listing(keys(f"d/{key}"), kind=URL), Code.INTERNAL) for key in ("a%4", "a%zz", "a b")),
     # It is a right answer, for those who wait for its end.
     ("a trickle", replace(listing(keys("d/a")), pace=0.05), Code.DEADLINE_EXCEEDED),
 ]  # fmt: skip
@@ -117,9 +118,6 @@ class CountingServer(S3Server):
 
 
 DELETIONS = [
-    deletion("an error", "<Error><Code>InternalError</Code></Error>", Code.INTERNAL, *ALL),
-    deletion("a refusal", "<Error><Code>AccessDenied</Code></Error>", Code.PERMISSION_DENIED, *ALL),
-    deletion("half of the XML", "<DeleteResult>", Code.INTERNAL, *ALL),
     # Silence: each is deleted by itself.
     deletion("silence", "<DeleteResult/>", Code.OK),
     deletion("one refused", failed("d/a", "AccessDenied"), Code.PERMISSION_DENIED, "d/a"),

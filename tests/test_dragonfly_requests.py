@@ -5,6 +5,7 @@ The servers hold each answer back until all requests that belong to the same mom
 """
 
 import threading
+import time
 from operator import attrgetter
 from pathlib import Path
 
@@ -190,8 +191,15 @@ def codes(fs: HostFilesystem, threads: int, times: int) -> set[Code]:
 @pytest.mark.parametrize(("max_connections", "most"), [(None, 32), (4, 4)], ids=["default", "4"])
 def test_connections_of_many_threads_are_few(tmp_path: Path, max_connections: int | None, most: int) -> None:
     threads, times = 64, 10
+
+    def slow(_: Asked, right: Reply) -> Reply:
+        time.sleep(1.5)
+        return right
+
     with served(tmp_path, max_connections=max_connections) as (store, _, fs):
         store.put("tests/file.bin", CONTENT)
+        # Whoever waits for a connection gets it, however long another one has it.
+        store.inject(slow, most)
         assert codes(fs, threads, times) == {Code.OK}
         assert len(store.asked) == threads * times
         assert store.connections <= most

@@ -265,18 +265,26 @@ def test_upload_is_aborted_after_its_parts_end(tmp_path: Path) -> None:
     assert (early, ended.is_set()) == ([False], True)
 
 
-def test_a_process_ends_while_a_part_goes_up(tmp_path: Path) -> None:
+#: What a process does as it ends, and the uploads that it leaves.
+IN_THE_MIDST: dict[str, tuple[list[Step], list[str]]] = {
+    "a part goes up": ([do.begin(), do.append(CONTENT), do.wait_for(do.count(s3.is_part))], ["upload-0"]),
+    "an object comes": ([do.proxy_stalls(4), do.open_file, do.reads(0, 4)], []),
+}
+
+
+@pytest.mark.parametrize("midst", IN_THE_MIDST)
+def test_a_process_ends_in_the_midst(tmp_path: Path, midst: str) -> None:
     """Soon, and well; the parts that went up are left to the store's own housekeeping."""
-    path = tmp_path / "dragonfly.json"
+    path, (steps, left) = tmp_path / "dragonfly.json", IN_THE_MIDST[midst]
     with S3Server() as store, ProxyStub() as proxy:
         store.put("tests/file", OLD)
-        path.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
+        path.write_text(json.dumps(configuration(store.url, proxy.url, whole_object_below=1)), encoding="utf-8")
         with in_host(path) as (host, fs):
             scene = Scene(store, proxy, fs, tmp_path)
             # For longer than the host waits for its end.
             store.inject(lambda _, right: right if scene.rest.wait(90) else Reply(500), when=s3.is_part)
-            for step in (do.begin(), do.append(CONTENT), do.wait_for(do.count(s3.is_part))):
-                step(scene)
+            for step in steps:
+                assert step(scene) in (None, Code.OK, OLD[:4])
             assert host.quit() == "exit status 0"
             scene.rest.set()
-    assert (scene.objects, list(store.uploads)) == ({"file": OLD}, ["upload-0"])
+    assert (scene.objects, list(store.uploads)) == ({"file": OLD}, left)

@@ -1,54 +1,17 @@
 #include "cache.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "child.h"
 #include "test.h"
 
 namespace objectstore {
 namespace {
-
-Content Holding(size_t bytes) {
-  auto spool = std::make_shared<Spool>("/tmp");
-  const std::string text(bytes, 'x');
-  spool->Append(text.data(), text.size());
-  return spool;
-}
-
-// How often `fetch` is called for a key.
-struct Counted {
-  Cache* cache;
-  int fetched = 0;
-
-  Content Get(const std::string& key, size_t bytes) {
-    return cache->Get(key, [&] {
-      ++fetched;
-      return Holding(bytes);
-    });
-  }
-};
-
-TEST(CacheKeepsTheLatest) {
-  Cache cache(100);
-  Counted counted{&cache};
-  counted.Get("a", 40);
-  counted.Get("b", 40);
-  counted.Get("a", 40);
-  EXPECT_EQUAL(counted.fetched, 2);
-  counted.Get("c", 40);  // b was not used for longest
-  counted.Get("a", 40);
-  counted.Get("c", 40);
-  EXPECT_EQUAL(counted.fetched, 3);
-  counted.Get("b", 40);
-  EXPECT_EQUAL(counted.fetched, 4);
-}
 
 // Closing a large file takes its time, and others ask meanwhile.
 TEST(CacheClosesNothingUnderItsLock) {
@@ -78,30 +41,6 @@ TEST(CacheClosesNothingUnderItsLock) {
   EXPECT_EQUAL(closed.load(), 2);
 }
 
-TEST(CacheOfAChildOfForkWaitsForNobody) {
-  Cache cache(100);
-  std::atomic<bool> fetching{false};
-  std::atomic<bool> forked{false};
-  std::thread other([&] {
-    cache.Get("a", [&] {
-      fetching = true;
-      while (!forked) std::this_thread::yield();
-      return Holding(10);
-    });
-  });
-  while (!fetching) std::this_thread::yield();
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);  // where it waits all the same
-    Counted counted{&cache};
-    counted.Get("a", 10);
-    unit::EndChild(counted.fetched == 1);
-  }
-  forked = true;
-  EXPECT_EQUAL(unit::HeldIn(child), true);
-  other.join();
-}
-
 TEST(CacheFetchesOnceForMany) {
   Cache cache(100);
   std::atomic<int> fetched{0};
@@ -113,7 +52,9 @@ TEST(CacheFetchesOnceForMany) {
       const Content content = cache.Get("a", [&] {
         ++fetched;
         while (asking < 8) std::this_thread::yield();
-        return Holding(10);
+        const auto spool = std::make_shared<Spool>("/tmp");
+        spool->Append("0123456789", 10);
+        return Content(spool);
       });
       if (content->size() != 10) fetched = 100;
     });

@@ -39,21 +39,6 @@ TEST(ChecksumsOfTheCatalogues) {
   }
 }
 
-// Sums of what is long enough for many bytes at a time; the results are those of Python's zlib, and
-// of a loop over bits for the others.
-TEST(ChecksumsOfLongText) {
-  std::string text;
-  for (int k = 0; k < 1000; ++k) text += static_cast<char>(k * k);
-  const auto added = [&](Sum sum) {
-    Adder adder(sum);
-    adder.Add(text.data(), text.size());
-    return adder.Text();
-  };
-  EXPECT_EQUAL(added(Sum::kCrc32), "viw8LQ==");
-  EXPECT_EQUAL(added(Sum::kCrc32c), "kCMovw==");
-  EXPECT_EQUAL(added(Sum::kCrc64Nvme), "jL/9j/svPWM=");
-}
-
 // Pieces that are too short for folding, and all at once, from every place in a block.
 TEST(ChecksumsOfWholeBlocks) {
   std::string text;
@@ -71,32 +56,6 @@ TEST(ChecksumsOfWholeBlocks) {
         EXPECT_EQUAL(whole.Text(), pieces.Text());
       }
     }
-  }
-}
-
-// The checksum that is taken from the headers of an answer; "" stands for none.
-TEST(ChecksumsOfAnswers) {
-  const std::string md5 = "25f9e794323b453885f5181f1b624d0b";
-  const std::string etag = "\"" + md5 + "\"";
-  const std::pair<std::map<std::string, std::string>, std::string> rows[] = {
-      {{{"etag", etag}}, md5},
-      {{{"etag", "W/" + etag}}, md5},
-      {{{"etag", etag}, {"x-amz-checksum-crc32", "y/Q5Jg=="}}, "y/Q5Jg=="},
-      {{{"x-amz-checksum-sha1", "a"}, {"x-amz-checksum-crc32c", "b"}}, "b"},
-      {{{"etag", etag}, {"x-amz-server-side-encryption", "AES256"}}, md5},
-      {{}, ""},
-      {{{"etag", "\"" + md5 + "-2\""}}, ""},
-      {{{"etag", "\"0x8D\""}}, ""},
-      {{{"etag", etag}, {"x-amz-server-side-encryption", "aws:kms"}}, ""},
-      {{{"etag", etag}, {"x-amz-server-side-encryption-customer-algorithm", "AES256"}}, ""},
-      // Sums of sums.
-      {{{"x-amz-checksum-crc32", "y/Q5Jg==-2"}}, ""},
-      {{{"x-amz-checksum-crc32", "y/Q5Jg=="}, {"x-amz-checksum-type", "COMPOSITE"}}, ""}};
-  for (const auto& [headers, text] : rows) {
-    Response response;
-    response.headers = headers;
-    const Checksum checksum = ChecksumOf(response);
-    EXPECT_EQUAL(checksum.sum == Sum::kNone ? "" : checksum.text, text);
   }
 }
 

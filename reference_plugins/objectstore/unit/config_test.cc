@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "test.h"
@@ -28,13 +27,7 @@ TEST(ConfigHasDefaults) {
   EXPECT_EQUAL(Parsed(R"({"object_storage": {"region": "eu"}})").credentials.access_key, "");
 }
 
-TEST(ConfigHasWhatItIsGiven) {
-  const Config config = Parsed(With(R"(, "max_connections": 1, "copy_part_bytes": 10485760,
-                                      "metadata_ttl_s": 1.5, "retry_deadline_s": 2)"));
-  EXPECT_EQUAL(config.max_connections, 1);
-  EXPECT_EQUAL(config.copy_part_bytes, 10485760u);
-  EXPECT_EQUAL(config.metadata_ttl_s, 1.5);
-  EXPECT_EQUAL(config.retry_deadline_s, 2.0);
+TEST(ConfigTakesOtherNames) {
   const Config other =
       Parsed(R"({"object_storage": {"access_key_id": "a", "access_key_secret": "b"}})");
   EXPECT_EQUAL(other.credentials.access_key + other.credentials.secret_key, "ab");
@@ -87,11 +80,6 @@ TEST(ConfigsThatAreRefused) {
       EXPECT_EQUAL(std::string(failure.what()).find("hidden"), std::string::npos);
     }
   }
-}
-
-TEST(ConfigIsFoundByItsVariable) {
-  setenv("S3X_CONFIG_PATH", "/no/such/file.json", 1);
-  EXPECT_FAILS(ReadConfigFile(unit::Somebody(), Parsed), TF_NOT_FOUND, "/no/such/file.json");
 }
 
 }  // namespace

@@ -16,15 +16,6 @@ TEST(TimeOfAListing) {
   EXPECT_EQUAL(page.first_mtime_nsec, int64_t{1255369830250000000});
 }
 
-TEST(KeysThatAreEncodedWrongly) {
-  for (const char* key : {"a%4", "a%zz", "100%", "a b"}) {
-    const std::string page = "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>" +
-                             std::string(key) + "</Key></Contents><IsTruncated>false" +
-                             "</IsTruncated></ListBucketResult>";
-    EXPECT_FAILS(ReadPage(page), TF_INTERNAL, "encodes keys");
-  }
-}
-
 TEST(TimesToWait) {
   for (const auto& [text, seconds] : std::map<std::string, double>{
            {"", 0}, {"7", 7}, {"-7", 0}, {"soon", 0}, {"Fri, 24 May 2013 00:00:00 GMT", 0}}) {

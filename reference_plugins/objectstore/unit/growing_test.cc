@@ -1,18 +1,11 @@
 #include "growing.h"
 
-#include <unistd.h>
-
 #include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "child.h"
-#include "patience.h"
 #include "test.h"
 #include "transport.h"
 
@@ -21,40 +14,6 @@ namespace {
 
 constexpr char kText[] = "0123456789";
 constexpr size_t kSize = 10;
-
-std::shared_ptr<Growing> Filled(const Checksum& checksum, std::function<void(Sink*)> fill) {
-  return std::make_shared<Growing>(std::make_shared<Spool>("/tmp"), kSize, checksum, fill,
-                                   [](Content) {});
-}
-
-// A child that exits. What is registered before main comes last at an exit.
-bool exits = false;
-const int kRegistered = std::atexit([] {
-  if (exits) unit::EndChild(true);
-});
-
-// The files of a process that ends need not be closed.
-TEST(GrowingEndsWithItsProcess) {
-  EXPECT_EQUAL(kRegistered, 0);
-  int ends[2];
-  EXPECT_EQUAL(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    exits = true;
-    static const auto* const open = new auto(Filled({}, [&](Sink*) {
-      while (!Recalled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (write(ends[1], "r", 1) != 1) std::abort();
-    }));
-    if (open == nullptr) std::abort();
-    std::exit(0);
-  }
-  close(ends[1]);
-  char told = ' ';
-  EXPECT_EQUAL(read(ends[0], &told, 1), ssize_t{1});
-  EXPECT_EQUAL(told, 'r');
-  close(ends[0]);
-  EXPECT_EQUAL(unit::HeldIn(child), true);
-}
 
 TEST(GrowingServesManyThreads) {
   std::atomic<bool> has_broken{false};
@@ -73,7 +32,9 @@ TEST(GrowingServesManyThreads) {
     }
     if (sink->Fault() != nullptr) throw Altered();
   };
-  const auto growing = Filled({Sum::kMd5, "781e5e245d69b566979b86e28d23f2c7"}, fill);
+  const Checksum checksum = {Sum::kMd5, "781e5e245d69b566979b86e28d23f2c7"};
+  const auto growing = std::make_shared<Growing>(std::make_shared<Spool>("/tmp"), kSize, checksum,
+                                                 fill, [](Content) {});
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int k = 0; k < 16; ++k) {

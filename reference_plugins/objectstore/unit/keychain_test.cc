@@ -2,15 +2,10 @@
 
 #include "keychain.h"
 
-#include <unistd.h>
-
 #include <atomic>
-#include <chrono>
-#include <optional>
 #include <thread>
 #include <vector>
 
-#include "child.h"
 #include "patience.h"
 #include "test.h"
 
@@ -92,41 +87,6 @@ TEST(CredentialsThatTakeLongTakeNothingFromTheOp) {
   const Op patient;
   EXPECT_EQUAL(keychain.Instead(keychain.Current())->access_key, "new");
   EXPECT_EQUAL(Deadline() == Patience::Clock::time_point::max(), true);
-}
-
-// One thread of its parent asks, and another one waits for the answer.
-TEST(AChildOfForkWaitsForNoCredentials) {
-  const pid_t parent = getpid();
-  int ends[2];
-  EXPECT_EQUAL(pipe(ends), 0);
-  std::atomic<bool> asked{false};
-  const Source source = {[&] {
-                           asked = true;
-                           char told;
-                           if (getpid() == parent && read(ends[0], &told, 1) != 1) std::abort();
-                           return Offer{Grant{{"new", "s", ""}}, ""};
-                         },
-                         true};
-  std::optional<Keychain> keychain(std::in_place, unit::Somebody(), source,
-                                   Grant{{"old", "s", ""}});
-  const Identity refused = keychain->Current();
-  std::thread asks([&] { keychain->Instead(refused); });
-  while (!asked) std::this_thread::yield();
-  std::thread waits([&] { keychain->Instead(refused); });
-  while (!unit::OthersWait()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);  // where it waits all the same
-    const bool is_new = keychain->Instead(refused)->access_key == "new";
-    keychain.reset();
-    unit::EndChild(is_new);
-  }
-  EXPECT_EQUAL(unit::HeldIn(child), true);
-  EXPECT_EQUAL(write(ends[1], "t", 1), ssize_t{1});
-  asks.join();
-  waits.join();
-  close(ends[0]);
-  close(ends[1]);
 }
 
 TEST(OneThreadRenewsAndTheOthersGoOn) {

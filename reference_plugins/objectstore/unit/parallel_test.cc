@@ -29,14 +29,5 @@ TEST(ForEachEndsWhenAllHaveEnded) {
   EXPECT_EQUAL(begun.load() < kCount, true);  // no further ones are begun
 }
 
-TEST(AllThreadsOfAnOpHaveOneBudget) {
-  const Op patient;
-  Wait(unit::Somebody(), 1, 0.01, 1, "");
-  const auto deadline = Deadline();
-  EXPECT_EQUAL(Meanwhile([] { return Deadline(); }).get() == deadline, true);
-  EXPECT_EQUAL(std::async(std::launch::async, [] { return Deadline(); }).get() == deadline, false);
-  EXPECT_EQUAL(Meanwhile([] { return Wait(unit::Somebody(), 1, 0.01, 1, ""); }).get(), false);
-}
-
 }  // namespace
 }  // namespace objectstore
