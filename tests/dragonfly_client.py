@@ -26,7 +26,7 @@ BUILT = plugin_path("dragonfly").is_file()
 MISSING = "the dragonfly plugin is not built: tffs-conformance doctor dragonfly names the packages it needs"
 
 
-def configuration(store: str, proxy: str | None = None, **more: Any) -> dict[str, Any]:
+def configuration(store: str, proxy: str | None = None, /, **more: Any) -> dict[str, Any]:
     """A configuration for these two; of `more`, what is None is left out, and object_storage is merged."""
     storage = {"endpoint": store, "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
     config = {"addr": proxy, "object_storage": storage | more.pop("object_storage", {}), **more}
