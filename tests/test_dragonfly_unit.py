@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, configuration
+from tests.faulty_http import Asked, FaultyServer, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server
 
@@ -25,6 +27,9 @@ ALWAYS = "address,undefined"
 #: Ends with this where a sanitizer or valgrind has something to say.
 COMPLAINS = "99"
 
+#: Times that the object that all threads read breaks off, and after how many bytes.
+BREAKS, BEFORE_BREAK = 3, 50_000
+
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason=MISSING),
     pytest.mark.skipif(
@@ -37,6 +42,15 @@ pytestmark = [
     # What it waits for is compilers.
     pytest.mark.timeout(2400),
 ]
+
+
+def cut(_: Asked, right: Reply) -> Reply:
+    return replace(right, cut=min(BEFORE_BREAK, len(right.body) // 2))
+
+
+def is_rest(asked: Asked) -> bool:
+    """A request for what did not come."""
+    return "/shared" in asked.target and not asked.headers.get("range", "bytes=0-").startswith("bytes=0-")
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +92,15 @@ def test_parts(kind: str, room: str, built: dict[str, Path], tmp_path: Path) -> 
     with S3Server() as store, ProxyStub() as proxy:
         config = tmp_path / "config.json"
         # Of a store alone objectstore knows.
-        settings = configuration(store.url, proxy.url if room == "dragonfly" else None)
+        # An object is read by many threads while it comes, and breaks in the midst.
+        settings = configuration(store.url, proxy.url if room == "dragonfly" else None, whole_object_below=1)
+        sender: FaultyServer = proxy if room == "dragonfly" else store
+        sender.inject(cut, BREAKS, lambda asked: asked.method == "GET" and "/shared" in asked.target)
         config.write_text(json.dumps(settings), encoding="utf-8")
         environment = {**os.environ, **options, "TFFS_UNIT_CONFIG": str(config)}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         assert len(store.asked) > 0
         assert (len(proxy.asked) > 0) == (room == "dragonfly")
+        assert sum(map(is_rest, sender.asked)) >= BREAKS
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert done.stdout == ""
