@@ -11,102 +11,45 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosted import hosted
+from tests.hosted import hosted, raw_filesystem
 from tffs_conformance.harness.hosting import limits as host_limits
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loaded, Loader
+from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loader
 from tffs_conformance.harness.hosting.registration import DiedRegisteringError
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.launchers.output import OUTPUT_KEPT, Output
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.guard import Guard
-from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Hung, Threw, Watch
-from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
-from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.ops.outcomes import DiedError, Hung, Watch
 from tffs_conformance.harness.targets.shipped import plugin_path
 
 #: Seconds, for calls that do not come back. All others have more: a busy machine may need as long to load a plugin.
 SHORT = 0.2
 
 
-def loader(fault: str | None = None, timeout: float = 10) -> Loader:
-    environment = {"TFFS_FAULT": fault} if fault else {}
-    return Loader(Local(environment), plugin_path("fakes/faulty"), timeout)
-
-
-def filesystem(loaded: Loaded, root: str) -> HostFilesystem:
-    entry = loaded.registration.registered["faulty"]
-    assert entry.filesystem is not None
-    return HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> str:
-    return f"faulty://{tmp_path}"
-
-
-def death_of(fault: str, root: str, timeout: float = 10) -> DiedError:
-    hosts = loader(fault)
-    loaded = hosts.load()
-    loaded.host.timeout = timeout
-    with pytest.raises(DiedError) as caught:
-        filesystem(loaded, root).stat(root)
-    assert not loaded.host.alive
-    hosts.close()
-    return caught.value
-
-
-def test_a_call_that_is_interrupted_leaves_no_answer_for_the_next(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_is_interrupted_leaves_no_answer_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    hosts = loader()
-    loaded = hosts.load()
-    with monkeypatch.context() as during:
-        during.setattr(type(loaded.host.process), "receive", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            filesystem(loaded, root).stat(root)
-    assert not loaded.host.alive
-    hosts.close()
+    with hosted("fakes/faulty") as (loaded, raw):
+        with monkeypatch.context() as during:
+            during.setattr(type(loaded.host.process), "receive", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                raw.stat("/tmp")
+        assert not loaded.host.alive
 
 
-def test_a_signal_is_an_outcome(root: str) -> None:
-    death = death_of("crash:stat", root).death
-    assert isinstance(death, Crashed)
-    assert (death.op, death.how) == ("stat", "signal SIGSEGV")
-    assert "backtrace" in death.output
-
-
-def test_exit_is_an_outcome(root: str) -> None:
-    death = death_of("exit:stat", root).death
-    assert isinstance(death, Crashed)
-    assert death.how == "exit status 0"
-
-
-def test_an_exception_is_an_outcome(root: str) -> None:
-    death = death_of("throw:stat", root).death
-    assert isinstance(death, Threw)
-    assert death.type == "std::runtime_error"
-
-
-def test_a_hang_is_an_outcome(root: str) -> None:
-    death = death_of("hang:stat", root, timeout=SHORT).death
-    assert isinstance(death, Hung)
-    assert "backtrace" in death.output
-
-
-def test_a_hang_is_paid_for_once(root: str) -> None:
-    hosts = loader("hang:stat")
+def test_a_hang_is_paid_for_once() -> None:
+    hosts = Loader(Local({"TFFS_FAULT": "hang:stat"}), plugin_path("fakes/faulty"), 10)
     # The first time it may be the allocator's fault.
     for _ in range(MAX_HANGS + 1):
         loaded = hosts.load()
         loaded.host.timeout = SHORT
         with pytest.raises(DiedError):
-            filesystem(loaded, root).stat(root)
+            raw_filesystem(loaded).stat("/tmp")
     with pytest.raises(BlockedError) as blocked:
-        filesystem(hosts.load(), root).stat(root)
+        raw_filesystem(hosts.load()).stat("/tmp")
     assert blocked.value.op == "stat"
     hosts.close()
 
@@ -131,59 +74,6 @@ def test_output_is_bounded() -> None:
     assert len(output.text) < 2 * OUTPUT_KEPT + 100
     assert output.text.endswith("the end")
     assert "bytes left out" in output.text
-
-
-def test_a_file_that_is_no_plugin() -> None:
-    hosts = Loader(Local(), Path(__file__), 10)
-    loaded = hosts.load()
-    assert loaded.registration.error is not None
-    loaded.host.close()
-    hosts.close()
-
-
-def test_missing_symbols_are_named() -> None:
-    hosts = Loader(Local(), plugin_path("fakes/unresolved"), 10)
-    registration = hosts.load().registration
-    assert {symbol.demangled for symbol in registration.missing} == {"TF_NoSuchFunction", "tsl::mutex::unlock()"}
-    hosts.close()
-
-
-MALFORMED = {
-    "allocate-null": Code.FAILED_PRECONDITION,
-    "free-null": Code.FAILED_PRECONDITION,
-    "scheme-null": Code.INVALID_ARGUMENT,
-    "abi:filesystem": Code.FAILED_PRECONDITION,
-    "abi:random_access_file": Code.FAILED_PRECONDITION,
-    "abi:writable_file": Code.FAILED_PRECONDITION,
-    "abi:read_only_memory_region": Code.FAILED_PRECONDITION,
-    "api:filesystem": Code.OK,
-    "filesystem-ops-null": Code.FAILED_PRECONDITION,
-    "init-null": Code.FAILED_PRECONDITION,
-    "cleanup-null": Code.FAILED_PRECONDITION,
-    "random_access_file.cleanup-null": Code.FAILED_PRECONDITION,
-    "writable_file.cleanup-null": Code.FAILED_PRECONDITION,
-    "region.cleanup-null": Code.FAILED_PRECONDITION,
-    "region.data-null": Code.FAILED_PRECONDITION,
-    "region.length-null": Code.FAILED_PRECONDITION,
-    "no-table:new_random_access_file": Code.FAILED_PRECONDITION,
-    "no-table:new_writable_file": Code.FAILED_PRECONDITION,
-    "no-table:new_appendable_file": Code.FAILED_PRECONDITION,
-    "no-table:new_read_only_memory_region_from_file": Code.FAILED_PRECONDITION,
-    "init-fails": Code.PERMISSION_DENIED,
-    "duplicate-scheme": Code.ALREADY_EXISTS,
-    "two-schemes": Code.OK,
-    "zero-schemes": Code.OK,
-    "size:longer": Code.OK,
-}
-
-
-@pytest.mark.parametrize(("fault", "code"), MALFORMED.items())
-def test_registration_as_core_does_it(fault: str, code: Code) -> None:
-    hosts = Loader(Local({"TFFS_FAULT": fault}), plugin_path("fakes/malformed"), 10)
-    loaded = hosts.load()
-    assert loaded.registration.code is code, loaded.registration.message
-    loaded.host.close()
-    hosts.close()
 
 
 def test_what_was_described_outlives_a_death() -> None:
@@ -264,14 +154,13 @@ def test_large_blocks_count(tmp_path: Path) -> None:
         assert State.of(loaded.host).heap - before >= 1 << 20
 
 
-def test_nothing_is_left_when_the_client_is_killed(root: str) -> None:
+def test_nothing_is_left_when_the_client_is_killed() -> None:
     """The client is killed by SIGKILL while the plugin hangs, so nobody is left to end the host but itself."""
-    program = f"""
-from tests.test_client import filesystem, loader
-hosts = loader("hang:stat", 60)
-loaded = hosts.load()
-print(loaded.host.process.facts.pid, flush=True)
-filesystem(loaded, {root!r}).stat({root!r})
+    program = """
+from tests.hosted import hosted
+with hosted("fakes/faulty", "hang:stat", timeout=60) as (loaded, raw):
+    print(loaded.host.process.facts.pid, flush=True)
+    raw.stat("/tmp")
 """
     here = Path(__file__).parent.parent
     environment = {**os.environ, NATIVE_DIRECTORY_VARIABLE: str(native_directory())}
@@ -293,15 +182,3 @@ def alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state not in "ZX"
-
-
-def test_a_host_that_was_closed_is_gone() -> None:
-    launcher = Local()
-    host = Host(launcher, 10)
-    host.close()
-    local = host.process.facts
-    assert local is not None
-    with pytest.raises(ProcessLookupError):
-        os.kill(local.pid, 0)
-    assert local.usage is not None
-    launcher.close()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_portable_host import image, judged
+from tests.test_portable_host import image, judged, judged_there_as_here
 from tffs_conformance.harness import services
 from tffs_conformance.harness.native import NativePartsMissingError, portable_host
 from tffs_conformance.harness.services import ServiceMissingError
@@ -131,12 +131,7 @@ def _connected(run: Any, key: Path) -> tuple[str, ...]:
 
 
 def test_a_plugin_is_judged_by_ssh(far: Far, tmp_path: Path) -> None:
-    command = f"--host-command={' '.join(far.command)} /tffs-host"
-    there = judged(tmp_path / "there", command, "--plugin=/plugins/posix.so")
-    here = judged(tmp_path / "here", "--plugin=posix")
-    assert there["counts"] == here["counts"]
-    assert there["target"]["sha256"] == here["target"]["sha256"]
-    assert there["counts"]["conform"] > 20
+    judged_there_as_here(tmp_path, f"{' '.join(far.command)} /tffs-host")
 
 
 def test_a_connection_that_is_cut_is_an_error_of_the_environment(far: Far, tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosted import hosted, raw_filesystem
 from tffs_conformance.harness.hosting.client import Host, HostFaultError
-from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loaded, Loader
+from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loader
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers import command as command_launcher
 from tffs_conformance.harness.launchers import local as local_launcher
@@ -60,19 +61,9 @@ def launchers(request: pytest.FixtureRequest) -> Launchers:
 
 @contextmanager
 def faulty(launcher: Launcher, timeout: float = 20) -> Iterator[tuple[Host, RawFilesystem]]:
-    """A host with the fake in it, of which each call may take so many seconds; to load it may take longer."""
-    loader = Loader(launcher, plugin_path("fakes/faulty"), 20)
-    loaded = loader.load()
-    loaded.host.timeout = timeout
-    yield loaded.host, raw_filesystem(loaded)
-    loaded.host.close()
-    loader.close()
-
-
-def raw_filesystem(loaded: Loaded) -> RawFilesystem:
-    entry = loaded.registration.registered["faulty"]
-    assert entry.filesystem is not None
-    return RawFilesystem(loaded.call, entry.filesystem, [])
+    """A host with the fake in it, of which each call may take so many seconds."""
+    with hosted("fakes/faulty", launcher=launcher, timeout=timeout) as (loaded, raw):
+        yield loaded.host, raw
 
 
 def facts(host: Host) -> LocalFacts:
@@ -90,6 +81,8 @@ def test_every_launcher_tells_how_a_host_ended(
         with pytest.raises(DiedError) as caught:
             raw.stat(str(tmp_path))
         assert isinstance(caught.value.death, kind)
+        assert caught.value.death.op == "stat"
+        assert not isinstance(caught.value.death, Threw) or caught.value.death.type == "std::runtime_error"
         assert how == "" or (isinstance(caught.value.death, Crashed) and caught.value.death.how == how)
         assert ("backtrace" in caught.value.death.output) == (fault in ("crash:stat", "hang:stat"))
         assert not host.alive
@@ -161,6 +154,8 @@ def test_forked_hosts_are_children_of_the_client_in_sessions_of_their_own() -> N
         assert "tffs-host" in Path(f"/proc/{pid}/cmdline").read_text()
     for host in hosts:
         host.close()
+        with pytest.raises(ProcessLookupError):
+            os.kill(facts(host).pid, 0)
         usage = facts(host).usage
         assert usage is not None
         assert usage.ru_maxrss > 0
@@ -273,11 +268,12 @@ def test_what_a_host_prints_is_read_while_it_is_sent_something(tmp_path: Path) -
     assert "x" * 1000 in host.output
 
 
-@pytest.mark.parametrize("plugin", ["fakes/noinit", "fakes/unresolved"])
+@pytest.mark.parametrize("plugin", ["fakes/noinit", "fakes/unresolved", "no plugin"])
 def test_a_plugin_that_does_not_load_is_not_tried_again(plugin: str) -> None:
-    loader = Loader(Local(), plugin_path(plugin), 20)
+    loader = Loader(Local(), Path(__file__) if plugin == "no plugin" else plugin_path(plugin), 20)
     loaded = [loader.load() for _ in range(SAME_FAILURES + 3)]
-    assert len({one.registration.error for one in loaded}) == 1
+    (error,) = {one.registration.error for one in loaded}
+    assert error is not None
     assert len({one.registration.missing for one in loaded}) == 1
     later = loaded[SAME_FAILURES + 1 :]
     assert len({facts(one.host).pid for one in later}) == 1

@@ -21,8 +21,8 @@ FILE = (
 )
 
 
-def after(*steps: Step) -> Model:
-    model = Model()
+def after(*steps: Step, unsupported: tuple[str, ...] = ()) -> Model:
+    model = Model(unsupported)
     for step in steps:
         assert model.take(step) is not None, step
     return model
@@ -94,9 +94,7 @@ def test_what_is_disputed_and_changes_things_is_open(step: Step) -> None:
 
 @pytest.mark.parametrize("op", ["path_exists", "paths_exist"])
 def test_what_a_target_does_not_promise_is_open(op: str) -> None:
-    model = Model(unsupported=(f"{op}.below-a-file-is-failed-precondition",))
-    for step in FILE:
-        assert model.take(step) is not None
+    model = after(*FILE, unsupported=(f"{op}.below-a-file-is-failed-precondition",))
     assert model.take(Step(op, ("a/b",))) is None
     assert model.take(Step(op, ("b",))) is not None
 
@@ -108,19 +106,14 @@ NESTED = (Step("recursively_create_dir", ("a/b",)), Step("create_dir", ("a/b/c",
 @pytest.mark.parametrize("op", ["delete_dir", "delete_recursively"])
 def test_a_directory_that_came_with_another_may_go_with_it_where_directories_are_emulated(op: str) -> None:
     for unsupported, known in ((EMULATED, False), ((), True)):
-        model = Model(unsupported)
-        for step in NESTED:
-            assert model.take(step) is not None
         # `a/b` was made by name, and stays.
-        assert model.take(Step(op, ("a/b/c",))) is not None
+        model = after(*NESTED, Step(op, ("a/b/c",)), unsupported=unsupported)
         assert (model.take(Step(op, ("a/b",))) is not None) is known
 
 
 def test_of_a_directory_with_other_entries_the_model_knows_that_it_stays() -> None:
-    model = Model(EMULATED)
-    for step in (*NESTED, Step("create_dir", ("a/d",))):
-        assert model.take(step) is not None
-    assert model.take(Step("delete_recursively", ("a/b",))) is not None
+    steps = (*NESTED, Step("create_dir", ("a/d",)), Step("delete_recursively", ("a/b",)))
+    model = after(*steps, unsupported=EMULATED)
     assert model.take(Step("delete_dir", ("a/d",))) is None
     assert model.take(Step("delete_recursively", ("a",))) is not None
     # One that is made anew by name is like any other.

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.hosted import hosted
 from tffs_conformance.harness import services
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.command import Command
 from tffs_conformance.harness.ops.outcomes import DiedError, Threw
-from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.services import ServiceMissingError
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -58,12 +58,9 @@ def test_it_is_handed_out(far_host: Path, tmp_path: Path) -> None:
 
 def test_exceptions_of_another_cpp_library_keep_type_and_text(far_host: Path, tmp_path: Path) -> None:
     """The plugin has the system's C++ library, the host one of its own."""
-    loader = Loader(Command([str(far_host)], {"TFFS_FAULT": "throw:stat"}), plugin_path("fakes/faulty"), 20)
-    loaded = loader.load()
-    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
-    with pytest.raises(DiedError) as caught:
+    command = Command([str(far_host)], {"TFFS_FAULT": "throw:stat"})
+    with hosted("fakes/faulty", launcher=command) as (_, raw), pytest.raises(DiedError) as caught:
         raw.stat(str(tmp_path))
-    loader.close()
     death = caught.value.death
     assert isinstance(death, Threw)
     assert (death.type, death.what) == ("std::runtime_error", "the fault is an exception")
@@ -105,15 +102,11 @@ def test_exceptions_of_all_kinds(
 def test_valgrind_sees_the_plugin(far_host: Path, valgrind: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"content" * 10)
     command = Command([valgrind, "-q", str(far_host)], {"TFFS_FAULT": "read.freed-block"})
-    loader = Loader(command, plugin_path("fakes/faulty"), 60)
-    loaded = loader.load()
-    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
-    reader = raw.open("new_random_access_file", str(tmp_path / "file")).value
-    raw.read(reader, 0, 70)
-    raw.stat(str(tmp_path))
-    assert "Invalid read" in loaded.host.output
-    loaded.host.close()
-    loader.close()
+    with hosted("fakes/faulty", launcher=command, timeout=60) as (loaded, raw):
+        reader = raw.open("new_random_access_file", str(tmp_path / "file")).value
+        raw.read(reader, 0, 70)
+        raw.stat(str(tmp_path))
+        assert "Invalid read" in loaded.host.output
 
 
 @pytest.mark.nightly
@@ -176,22 +169,25 @@ def needed(file: Path) -> Iterable[str]:
 
 
 def test_the_suite_runs_in_an_image_that_has_a_shell_only(container: str, tmp_path: Path) -> None:
-    command = f"--host-command=docker exec -i {container} /tffs-host"
-    report = judged(tmp_path / "there", command, "--plugin=/plugins/posix.so", "--scheme=posix")
-    here = judged(tmp_path / "here", "--plugin=posix")
-    assert report["counts"] == here["counts"]
-    assert report["target"]["sha256"] == here["target"]["sha256"]
-    assert report["counts"]["conform"] > 20
+    judged_there_as_here(tmp_path, f"docker exec -i {container} /tffs-host", "--scheme=posix")
+
+
+def judged_there_as_here(folder: Path, host: str, *arguments: str) -> None:
+    """Judge posix by a host of another machine, and by one of this machine."""
+    there = judged(folder / "there", f"--host-command={host}", "--plugin=/plugins/posix.so", *arguments)
+    here = judged(folder / "here", "--plugin=posix")
+    assert there["counts"] == here["counts"]
+    assert there["target"]["sha256"] == here["target"]["sha256"]
+    assert there["counts"]["conform"] > 20
 
 
 def test_a_crash_in_a_container_is_told_by_its_signal(container: str) -> None:
-    command = ["docker", "exec", "-i", container, "/tffs-host"]
-    loader = Loader(Command(command, {"TFFS_FAULT": "crash:stat"}), Path("/plugins/faulty.so"), 20)
-    loaded = loader.load()
-    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
-    with pytest.raises(DiedError, match="signal SIGSEGV"):
+    command = Command(["docker", "exec", "-i", container, "/tffs-host"], {"TFFS_FAULT": "crash:stat"})
+    with (
+        hosted(Path("/plugins/faulty.so"), launcher=command) as (_, raw),
+        pytest.raises(DiedError, match="signal SIGSEGV"),
+    ):
         raw.stat("/tmp")
-    loader.close()
 
 
 def test_a_plugin_that_is_not_there_is_a_usage_error(container: str, tmp_path: Path) -> None:

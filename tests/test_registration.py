@@ -9,8 +9,8 @@ from tests.test_suite import run
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import document
 from tffs_conformance.reports.model.verdicts import Verdict
 
@@ -53,11 +53,13 @@ ROWS = {
 RIGHT = {"size:176": 1, "size:224": 1, "size:longer": 1, "two-schemes": 2}
 
 
-@pytest.mark.parametrize(("fault", "code"), [(fault, code) for fault, (code, _) in ROWS.items() if code is not None])
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [*((fault, code) for fault, (code, _) in ROWS.items() if code is not None), *((fault, Code.OK) for fault in RIGHT)],
+)
 def test_core_gives_the_code(fault: str, code: Code) -> None:
-    native = native_directory()
     host = Host(Local({"TFFS_FAULT": fault}), 10)
-    assert register(host, native / "plugins" / "fakes" / "libmalformed.so").code is code
+    assert register(host, plugin_path("fakes/malformed")).code is code
     host.close()
 
 

@@ -4,6 +4,8 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -11,7 +13,7 @@ import pytest
 
 from tests.test_suite import report, run
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.registration import register
+from tffs_conformance.harness.hosting.registration import Registration, register
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory
@@ -131,6 +133,16 @@ def test_a_wheel_gives_its_libraries_to_the_cache(tmp_path: Path, monkeypatch: p
 # In hosts -------------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def registered(plugin: Path, libraries: Iterable[str], **environment: str) -> Iterator[tuple[Host, Registration]]:
+    """A host with these libraries, and what became of a plugin in it."""
+    starts = launcher((), environment, tuple(libraries))
+    host = Host(starts, 60)
+    yield host, register(host, plugin)
+    host.close()
+    starts.close()
+
+
 def opened(host: Host) -> set[str]:
     """The files of this name that a host has mapped."""
     facts = host.process.facts
@@ -141,33 +153,29 @@ def opened(host: Host) -> set[str]:
 
 def test_a_host_has_the_libraries_that_it_was_told_and_the_plugin_hears_nothing_of_them(tmp_path: Path) -> None:
     runtime = find(str(release(tmp_path, cxx=True)))
-    starts = launcher((), {}, runtime.whole.libraries)
-    host = Host(starts, 10)
-    registration = register(host, library(tmp_path, "plugin.so", LOOKS))
-    assert registration.error is None
-    assert registration.announced == 0
-    assert opened(host) == {*runtime.whole.libraries}
-    host.close()
-    starts.close()
+    plugin = library(tmp_path, "plugin.so", LOOKS)
+    with registered(plugin, runtime.whole.libraries) as (host, registration):
+        assert registration.error is None
+        assert registration.announced == 0
+        assert opened(host) == {*runtime.whole.libraries}
 
 
 def test_the_process_that_forks_hosts_with_a_runtime_is_kept(tmp_path: Path) -> None:
     libraries = find(str(release(tmp_path, cxx=True))).whole.libraries
 
-    def forked(environment: dict[str, str]) -> set[str]:
-        starts = launcher((), environment, libraries)
-        host = Host(starts, 10)
-        register(host, library(tmp_path, "plugin.so", LOOKS))
-        host.close()
-        starts.close()
+    plugin = library(tmp_path, "plugin.so", LOOKS)
+
+    def forked(value: str) -> set[str]:
+        with registered(plugin, libraries, A=value):
+            pass
         return servers()
 
     before = servers()
-    (first,) = forked({"A": "1"}) - before
-    assert first in forked({"A": "1"})
+    (first,) = forked("1") - before
+    assert first in forked("1")
     # Two are kept, and those of a third question take the place of the oldest.
-    assert len(forked({"A": "2"}) - before) == 2
-    assert first not in forked({"A": "3"})
+    assert len(forked("2") - before) == 2
+    assert first not in forked("3")
 
 
 def servers() -> set[str]:
@@ -233,11 +241,8 @@ def test_symbols_are_missing_that_no_library_of_the_runtime_has(tmp_path: Path) 
     runtime = find(str(compiled(tmp_path)))
     plugin = library(tmp_path, "plugin.so", NEEDS % ("void nobody(void);", "nobody();"))
     for libraries, missing in (((), {"of_cxx", "nobody"}), (runtime.whole.libraries, {"nobody"})):
-        starts = launcher((), {}, libraries)
-        host = Host(starts, 10)
-        assert {symbol.name for symbol in register(host, plugin).missing} == missing
-        host.close()
-        starts.close()
+        with registered(plugin, libraries) as (_, registration):
+            assert {symbol.name for symbol in registration.missing} == missing
 
 
 def test_a_plugin_that_needs_the_functions_of_cxx_gets_their_library(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests import fakes
+from tests.hosted import hosted
 from tests.tensorflow.targets import (
     LASTING,
     LOADER,
@@ -23,19 +24,17 @@ from tests.tensorflow.targets import (
     tensorflow,
 )
 from tests.test_header import HEADER
+from tests.test_runtimes import opened, registered
 from tests.test_suite import report
 from tests.test_suite import run as suite
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.hosting.registration import register
-from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.guard import Guard
 from tffs_conformance.harness.ops.outcomes import DiedError
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
-from tffs_conformance.harness.over_tables.raw import RawFilesystem
 
 pytestmark = pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
 
@@ -117,15 +116,9 @@ def test_the_hosts_run_on_tensorflow_and_on_nothing_else() -> None:
     found = tensorflow()
     assert found is not None
     libraries = (str(found[0] / RUNTIME_NAME),)
-    starts = launcher((), {}, libraries)
-    host = Host(starts, 60)
-    assert register(host, shipped("posix")).error is None
-    facts = host.process.facts
-    assert facts is not None
-    lines = Path(f"/proc/{facts.pid}/maps").read_text().splitlines()
-    assert {line.split(maxsplit=5)[5] for line in lines if RUNTIME_NAME in line} == {*libraries}
-    host.close()
-    starts.close()
+    with registered(shipped("posix"), libraries) as (host, registration):
+        assert registration.error is None
+        assert opened(host) == {*libraries}
 
 
 # Through TensorFlow ---------------------------------------------------------------------------------------------------
@@ -268,11 +261,8 @@ def test_files(filled: Filled) -> None:
     assert said["records"] is True
 
 
-def test_a_checkpoint_is_restored(filled: Filled) -> None:
+def test_what_was_saved_is_restored(filled: Filled) -> None:
     assert filled.said["checkpoint"] == [True, [1.0, 2.0, 3.0]]
-
-
-def test_a_saved_model_is_restored(filled: Filled) -> None:
     assert filled.said["saved_model"] == {"y": [4.0, 7.0], "length": 7}
 
 
@@ -343,14 +333,10 @@ def test_what_goes_wrong_is_a_line_each_and_the_process_goes_on(tmp_path: Path) 
 def test_inside_tensorflow_dragonfly_runs_on_the_curl_it_was_tested_with(filled: Filled) -> None:
     inside = filled.target.agents()
     # Our host has no curl of its own: there the plugin can run on no other than the system's.
-    loader = Loader(Local(filled.target.environment), filled.target.plugin, 60)
-    loaded = loader.load()
-    entry = loaded.registration.registered["dragonfly"]
-    assert entry.filesystem is not None
-    fs = HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(filled.target.folder))
-    assert fs.path_exists(f"{filled.target.folder}/model/1/saved_model.pb").ok
-    loaded.host.close()
-    loader.close()
+    with hosted(filled.target.plugin, environment=filled.target.environment, timeout=60) as (loaded, raw):
+        present = loaded.registration.registered["dragonfly"].present
+        fs = HostFilesystem(raw, present, Guard(filled.target.folder))
+        assert fs.path_exists(f"{filled.target.folder}/model/1/saved_model.pb").ok
     both = filled.target.agents()
     assert len(both) > len(inside) > 0
     assert len(set(both)) == 1

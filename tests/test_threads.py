@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosted import hosted
+from tests.hosted import hosted, raw_filesystem
 from tffs_conformance.harness.hosting.client import HostFaultError
 from tffs_conformance.harness.hosting.loader import MAX_HANGS, BlockedError, Loader
 from tffs_conformance.harness.launchers.local import Local
@@ -29,9 +29,7 @@ CLEANUP = "random_access_file.cleanup"
 @contextmanager
 def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
     trace: list[Call] = []
-    with hosted(plugin, fault, trace=trace) as (loaded, raw):
-        # To load it may take longer.
-        loaded.host.timeout = timeout
+    with hosted(plugin, fault, timeout=timeout, trace=trace) as (_, raw):
         yield raw, trace
 
 
@@ -67,13 +65,6 @@ def closers(raw: RawFilesystem, path: str) -> Program:
     program = Program(raw)
     program.handle_op(CLEANUP, program.open(OPEN, path).value)
     return program
-
-
-def death_of(plugin: str, fault: str, path: str, timeout: float = 20) -> tuple[Death, list[Call]]:
-    with filesystem(plugin, fault, timeout) as (raw, trace):
-        with pytest.raises(DiedError) as caught:
-            programs.run(raw, openers(raw, path), 10)
-        return caught.value.death, trace
 
 
 def test_threads_share_a_handle(file: str) -> None:
@@ -157,35 +148,27 @@ def test_an_absent_op_is_absent() -> None:
     assert (timed.outcome.code, timed.outcome.source) == (Code.UNIMPLEMENTED, Source.ABSENT)
 
 
-def test_an_exception_is_that_of_its_op(file: str) -> None:
-    death, trace = death_of("fakes/faulty", "throw:read", file)
-    assert isinstance(death, Threw)
-    assert (death.op, death.type) == ("read", "std::runtime_error")
-    ended = [outcome for op, _, outcome in trace if op == "read"]
-    assert len(ended) == THREADS * 10
-    assert ended[0] == death
-
-
-def test_a_host_survives_an_exception(file: str) -> None:
-    with filesystem("fakes/faulty", "throw:read") as (raw, _):
-        with pytest.raises(DiedError):
-            programs.run(raw, openers(raw, file))
-        assert raw.path_op("path_exists", file).ok
-
-
-@pytest.mark.parametrize("fault", ["crash:read", "abort:read"])
-def test_a_crash_names_its_op(file: str, fault: str) -> None:
-    death, trace = death_of("fakes/faulty", fault, file)
-    assert isinstance(death, Crashed)
-    if "backtrace" in death.output:  # A sanitizer says it in its own words.
-        assert death.op == "read"
-    assert trace[-1][2] == death
-
-
-def test_a_hang_names_its_op(file: str) -> None:
-    death, _ = death_of("fakes/faulty", "hang:read", file, timeout=1)
-    assert isinstance(death, Hung)
-    assert death.op == "read"
+@pytest.mark.parametrize(
+    ("fault", "kind", "timeout"),
+    [("crash", Crashed, 20), ("abort", Crashed, 20), ("hang", Hung, 1), ("throw", Threw, 20)],
+)
+def test_a_death_names_its_op(file: str, fault: str, kind: type[Death], timeout: float) -> None:
+    with filesystem("fakes/faulty", f"{fault}:read", timeout) as (raw, trace):
+        with pytest.raises(DiedError) as caught:
+            programs.run(raw, openers(raw, file), 10)
+        death = caught.value.death
+        assert isinstance(death, kind)
+        if not isinstance(death, Crashed) or "backtrace" in death.output:  # A sanitizer says it in its own words.
+            assert death.op == "read"
+        if isinstance(death, Crashed):
+            assert trace[-1][2] == death
+        if isinstance(death, Threw):
+            assert death.type == "std::runtime_error"
+            ended = [outcome for op, _, outcome in trace if op == "read"]
+            assert len(ended) == THREADS * 10
+            assert ended[0] == death
+            # A host survives an exception.
+            assert raw.path_op("path_exists", file).ok
 
 
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
@@ -194,9 +177,7 @@ def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
     # The first time it may be the allocator's fault.
     for _ in range(MAX_HANGS + 2):
         loaded = loader.load()
-        (entry,) = loaded.registration.registered.values()
-        assert entry.filesystem is not None
-        raw = RawFilesystem(loaded.call, entry.filesystem, [])
+        raw = raw_filesystem(loaded)
         assert programs.repeat(raw, closers(raw, file), 2)[0].outcome.ok
         loaded.host.timeout = 1
         try:
