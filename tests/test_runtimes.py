@@ -1,6 +1,5 @@
 """Which runtime a user means, and how its libraries reach the hosts."""
 
-import os
 import platform
 import shutil
 import subprocess
@@ -275,10 +274,3 @@ def test_a_run_names_its_runtime(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout
     assert report(tmp_path)["target"]["runtime"].startswith("TensorFlow 2.99.1 on Linux")
     assert f"--runtime={inside}" in done.stdout
-
-
-def test_a_runtime_that_there_is_not_is_a_usage_error(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--runtime=nothing")
-    assert done.returncode == 4
-    assert "--runtime: 'nothing' is no runtime" in done.stderr + done.stdout
-    assert not os.path.exists(tmp_path / "tffs-report")

@@ -1,10 +1,8 @@
 """A part of the suite is never told as the whole, whoever left something out: what ended is compared with the tier."""
 
-import json
 import shlex
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,11 @@ import pytest
 from tests.commands import output_of
 from tests.faults import driven
 from tests.test_rerun import line_of
-from tests.test_suite import command, environment, report, run, run_beside
+from tests.test_suite import command, environment, report, run, run_beside, wait_for_journal
 from tffs_conformance.harness.hosting.registration import MissingSymbol, Registration
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.tables import OPS
-from tffs_conformance.reports import journal
+from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.engine import collect
@@ -252,15 +250,13 @@ def test_what_does_not_load_is_told_without_trying_every_case(tmp_path: Path, wo
     assert "--env=LD_PRELOAD=" in done.stdout
 
 
-def test_beside_one_that_does_not_load_the_other_is_judged(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--plugin=fakes/unresolved", "--tier=smoke")
+@pytest.mark.parametrize("broken", ["unresolved", "null"])
+def test_beside_a_broken_plugin_the_other_is_judged(tmp_path: Path, broken: str) -> None:
+    done = run(tmp_path, "--plugin=posix", f"--plugin=fakes/{broken}", "--tier=smoke")
     assert done.returncode == 1
-    verdicts = {}
-    for name in ("posix", "unresolved"):
-        found = json.loads((tmp_path / "tffs-report" / name / "report.json").read_text())
-        assert len(found["cases"]) == CASES
-        verdicts[name] = found["verdict"]
-    assert verdicts == {"posix": "conformant", "unresolved": "not conformant"}
+    found = {name: document.load(tmp_path / "tffs-report" / name / "report.json") for name in ("posix", broken)}
+    assert {name: one.verdict for name, one in found.items()} == {"posix": "conformant", broken: "not conformant"}
+    assert {len(one.cases) for one in found.values()} == {CASES}
 
 
 def test_names_of_cplusplus_are_shown_as_people_write_them() -> None:
@@ -314,10 +310,7 @@ def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
     with subprocess.Popen(
         command("--plugin=posix"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL
     ) as first:
-        path = tmp_path / "tffs-report" / journal.JOURNAL_NAME
-        deadline = time.monotonic() + 60
-        while not path.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for_journal(tmp_path, lines=0)
         second = run(tmp_path, *SMOKE)
         assert second.returncode == 4
         assert "another run writes into" in second.stderr

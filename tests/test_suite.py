@@ -174,37 +174,11 @@ def test_what_is_no_text_comes_back_from_a_worker(tmp_path: Path) -> None:
     assert report(tmp_path)["cases"][0]["ops"]
 
 
-def test_several_plugins_get_a_report_each(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--plugin=fakes/null", "--tier=smoke")
-    assert done.returncode == 1
-    verdicts = {
-        name: document.load(tmp_path / "tffs-report" / name / "report.json").verdict for name in ("posix", "null")
-    }
-    assert verdicts == {"posix": "conformant", "null": "not conformant"}
-
-
 def test_nothing_implemented_is_not_conformant(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=fakes/null", "--tier=must")
     assert done.returncode == 1
     found = report(tmp_path)
     assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")
-
-
-def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=./no-such.so")
-    assert done.returncode == 4
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert not (tmp_path / "tffs-report").exists()
-
-
-def test_a_file_that_is_no_shared_object(tmp_path: Path) -> None:
-    (tmp_path / "plain.so").write_text("not a shared object")
-    done = run(tmp_path, "--plugin=./plain.so")
-    assert done.returncode == 4
-    assert done.stderr.strip() == (
-        "ERROR: --plugin=./plain.so is no shared object: it does not begin as an ELF file does"
-    )
-    assert not (tmp_path / "tffs-report").exists()
 
 
 def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
@@ -220,20 +194,55 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--scheme=other",), "--scheme=other"),
+        (("--scheme=",), "--scheme=: posix has posix"),
         (("--scheme=a", "--scheme=b"), "give it once for each"),
         (("--env=NAME",), "NAME=VALUE"),
         (("--root=other:///tmp",), "--root=other:///tmp"),
         (("--fail-on=everything",), "--fail-on=everything"),
         (("--case=read/no-such",), "--case=read/no-such"),
+        (("--case=",), "--case= has no value"),
         (("--clause=no.such",), "--clause=no.such"),
-        (("-k", "nosuchcase"), "nosuchcase"),
+        (("--clause=",), "--clause= has no value"),
+        (("--backing=",), "--backing= has no value"),
+        (("--report=pdf", "--case=read/plain"), "--report=pdf: choose from html, markdown, "),
+        (("--report=", "--case=read/plain"), "has no value"),
+        (("--report-dir=",), "--report-dir= has no value"),
+        (("--runtime=nothing",), "--runtime: 'nothing' is no runtime"),
+        (("--seed=-5",), "'-5' is neither a whole number from 0 on nor 'random'"),
         (("--call-timeout=0",), "--call-timeout"),
+        (("--call-timeout=nan",), "--call-timeout must be a number of seconds"),
+        (("--call-timeout=1e15",), "more than 0 and at most 3,000"),
+        (("--plugin-profile=no-such",), "object-store, posix-like"),
+        (
+            ("--plugin=objectstore_minimal", "--plugin-profile=posix-like"),
+            "give it once for each",
+        ),
     ],
 )
 def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = run(tmp_path, "--plugin=posix", *arguments)
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert words in done.stdout + done.stderr
+    refused(tmp_path, words, "--plugin=posix", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [
+        ("./no-such.so", "ERROR: --plugin=./no-such.so"),
+        ("./plain.so", "ERROR: --plugin=./plain.so is no shared object: it does not begin as an ELF file does\n"),
+        (".", "ERROR: --plugin=. is a directory"),
+    ],
+)
+def test_what_is_no_plugin_is_a_usage_error(tmp_path: Path, plugin: str, said: str) -> None:
+    (tmp_path / "plain.so").write_text("not a shared object")
+    assert refused(tmp_path, said, f"--plugin={plugin}").count("\n") == 1
+
+
+def refused(directory: Path, words: str, *arguments: str) -> str:
+    """What is printed of a command line that is a usage error, and leaves no report."""
+    done = run(directory, *arguments)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
+    assert words in done.stderr
+    assert not (directory / "tffs-report").exists()
+    return done.stderr
 
 
 def test_a_selection_is_incomplete(tmp_path: Path) -> None:
@@ -273,10 +282,7 @@ def test_a_killed_run_leaves_no_process_and_an_incomplete_report(tmp_path: Path)
     with subprocess.Popen(
         command("--plugin=posix"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True
     ) as process:
-        path = tmp_path / "tffs-report" / journal.JOURNAL_NAME
-        deadline = time.monotonic() + 60
-        while not (path.exists() and path.read_bytes().count(b"\n") > 50) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        path = wait_for_journal(tmp_path, lines=50)
         process.send_signal(signal.SIGKILL)
     found = recover(path)
     assert found.verdict == "incomplete"
@@ -285,6 +291,15 @@ def test_a_killed_run_leaves_no_process_and_an_incomplete_report(tmp_path: Path)
     while hosts_in(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not hosts_in(tmp_path)
+
+
+def wait_for_journal(directory: Path, lines: int) -> Path:
+    """The journal of a run, once it has so many lines."""
+    path = directory / "tffs-report" / journal.JOURNAL_NAME
+    deadline = time.monotonic() + 120
+    while not (path.exists() and path.read_bytes().count(b"\n") >= lines) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return path
 
 
 def hosts_in(directory: Path) -> list[str]:
@@ -314,43 +329,23 @@ def test_the_shipped_plugins_are_found() -> None:
     assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(built())
 
 
-def test_a_run_of_pytest_without_us_does_not_wait_for_our_libraries() -> None:
-    slow = ["docker", "fsspec", "jsonschema", "msgspec", "yaml", "rich"]
-    found = f"import sys, tffs_conformance.pytest_plugin; print([name for name in {slow} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", found], text=True, capture_output=True, check=True, env=environment())
-    assert done.stdout.strip() == "[]"
-
-
 def test_a_listing_that_only_spoils_a_set_up_is_told_in_the_smallest_tier(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=get_children.recursive", "--tier=smoke")
     assert (done.returncode, "VIOLATION get_children.names-only" in done.stdout) == (1, True), done.stdout[-3000:]
 
 
-ONE_CASE = ("--plugin=posix", "--tier=smoke", "--case=read/plain")
-
-
-def written(directory: Path) -> set[str]:
-    """The forms of the report that a run wrote, by their files."""
-    return {path.name for path in (directory / "tffs-report").iterdir()} & {form.file for form in FORMS}
-
-
-def test_report_option_with_commas_or_repeated(tmp_path: Path) -> None:
-    run(tmp_path, *ONE_CASE, "--report=badge", "--report=junit,badge")
-    assert written(tmp_path) == {"badge.svg", "junit.xml"}
-
-
-def test_report_option_with_all_forms(tmp_path: Path) -> None:
-    run(tmp_path, *ONE_CASE, f"--report={','.join(form.name for form in FORMS)}")
-    assert written(tmp_path) == {form.file for form in FORMS}
-
-
 @pytest.mark.parametrize(
-    ("given", "why"), [("--report=pdf", "--report=pdf: choose from html, markdown, "), ("--report=", "has no value")]
+    ("asked", "forms"),
+    [
+        (("badge", "junit,badge"), {"badge.svg", "junit.xml"}),
+        ((",".join(form.name for form in FORMS),), {form.file for form in FORMS}),
+    ],
+    ids=["some", "all"],
 )
-def test_report_option_with_unknown_form_fails(tmp_path: Path, given: str, why: str) -> None:
-    done = run(tmp_path, *ONE_CASE, given)
-    assert done.returncode == 4
-    assert why in done.stderr
+def test_report_option_with_commas_or_repeated(tmp_path: Path, asked: tuple[str, ...], forms: set[str]) -> None:
+    run(tmp_path, "--plugin=posix", "--case=read/plain", *(f"--report={one}" for one in asked))
+    written = {path.name for path in (tmp_path / "tffs-report").iterdir()}
+    assert written & {form.file for form in FORMS} == forms
 
 
 #: Modules of ours that a plain run may import, besides those of its cases. It goes down.

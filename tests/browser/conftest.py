@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,38 +34,55 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def opened(chromium: Any) -> Iterator[Opener]:
-    """Open a file, at an address in it, in a window of its own, where `script` runs ahead of the page's own.
+@dataclass
+class Windows:
+    """Windows of a browser, and what went wrong in them."""
 
-    A dialog, a request, an error of a script and a sentence on the console fail the test when it ends.
-    """
-    contexts, troubles = [], []
+    browser: Any
+    contexts: list[Any] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
 
-    def dismiss(dialog: Any) -> None:
-        troubles.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def open_(path: Path, address: str = "", script: str = "", **options: Any) -> Any:
-        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        contexts.append(context)
+    def new(self, allowed: Callable[[str], bool], **options: Any) -> Any:
+        """A page in a window of its own, which may ask for these addresses."""
+        context = self.browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        self.contexts.append(context)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        page.add_init_script(script)
-        page.on("dialog", dismiss)
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+        page.on("dialog", self._dismiss)
+        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        page.on("console", lambda message: self.troubles.append(f"console: {message.text}"))
+        page.on("request", lambda it: None if allowed(it.url) else self.troubles.append(it.url))
+        return page
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+@pytest.fixture
+def windows(chromium: Any) -> Iterator[Windows]:
+    """A dialog, a request elsewhere, an error of a script and a sentence on the console fail the test when it ends."""
+    made = Windows(chromium)
+    yield made
+    for context in made.contexts:
+        context.close()
+    assert made.troubles == []
+
+
+@pytest.fixture
+def opened(windows: Windows) -> Opener:
+    """Open a file, at an address in it, where `script` runs ahead of the page's own."""
+
+    def open_(path: Path, address: str = "", script: str = "", **options: Any) -> Any:
         url = path.as_uri()
-        page.on("request", lambda it: troubles.append(it.url) if it.url.partition("#")[0] != url else None)
+        page = windows.new(lambda asked: asked.partition("#")[0] == url, **options)
+        page.add_init_script(script)
         page.goto(url + address)
         if options.get("java_script_enabled", True):
             wait_until(page, "!document.querySelector('#filter[hidden]')")
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert troubles == []
+    return open_
 
 
 @pytest.fixture

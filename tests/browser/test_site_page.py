@@ -1,14 +1,13 @@
 """The site as a browser shows it: for everybody, without a mouse, on a phone and in the dark, and its search."""
 
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, complaints, wait_until
+from tests.browser.conftest import PATIENCE, Opener, Windows, complaints, wait_until
 from tests.commands import output_of
 
 CLONE = Path(__file__).parents[2]
@@ -34,43 +33,25 @@ PHONE = {"viewport": {"width": 390, "height": 844}}
 #: Its address.
 SITE = "http://site.invalid/"
 
-Opener = Callable[..., Any]
-
 
 @pytest.fixture
-def opened(chromium: Any, site: Path) -> Iterator[Opener]:
-    """Open a page of the site, by its place in there, in a window of its own.
+def opened(windows: Windows, site: Path) -> Opener:
+    """Open a page of the site, by its place in there.
 
-    No server is asked: where a network of docker comes or goes, Chromium breaks its connections. A dialog, an error of
-    a script, a sentence on the console, and a request for something that is elsewhere fail the test.
+    No server is asked: where a network of docker comes or goes, Chromium breaks its connections.
     """
-    contexts, troubles = [], []
-
-    def dismiss(dialog: Any) -> None:
-        troubles.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
 
     def answer(route: Any) -> None:
         place = site / unquote(urlsplit(route.request.url).path).lstrip("/")
         route.fulfill(path=place) if place.is_file() else route.fulfill(status=404)
 
     def open_(address: str, **options: Any) -> Any:
-        context = chromium.new_context(**({"viewport": {"width": 1400, "height": 900}} | options))
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        context.route(f"{SITE}**", answer)
-        page = context.new_page()
-        page.on("dialog", dismiss)
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
-        page.on("request", lambda it: troubles.extend([it.url] * (not it.url.startswith((SITE, "data:")))))
+        page = windows.new(lambda asked: asked.startswith((SITE, "data:")), **(SCREEN | options))
+        page.route(f"{SITE}**", answer)
         page.goto(SITE + address)
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert troubles == []
+    return open_
 
 
 #: Each page is looked at in one of the first two ways for every change, and in the three others at night.
