@@ -11,7 +11,6 @@ from tffs_conformance.suite.contract import histories
 from tffs_conformance.suite.contract.histories import Event, Files, ends
 
 NOTHING: Files = frozenset()
-FILE: Files = frozenset({("a", b"old")})
 
 
 def event(text: str) -> Event:
@@ -24,75 +23,57 @@ def event(text: str) -> Event:
     return Event(start, end, op, tuple(names), Code.OK, answer.encode())
 
 
-#: Histories: whether they fit an order, what is there before, and what is done.
-HISTORIES: dict[str, tuple[bool, Files, list[str]]] = {
-    "nothing happens": (True, NOTHING, []),
-    "a read beside a write sees the old": (True, FILE, ["0-9 write a: new", "1-2 read a: old"]),
-    "a read beside a write sees the new": (True, FILE, ["0-9 write a: new", "1-2 read a: new"]),
-    "an op takes effect before its answer": (
-        True,
-        FILE,
-        ["0-9 delete_file a", "1-2 path_exists a", "3-4 path_exists a: NOT_FOUND"],
-    ),
-    "two create, one wins": (True, NOTHING, ["0-5 create_dir d", "1-4 create_dir d: ALREADY_EXISTS"]),
-    "two create, and a delete lies between": (
-        True,
-        NOTHING,
-        ["0-5 create_dir d", "1-6 create_dir d", "2-4 delete_dir d"],
-    ),
-    "two rename one file, one wins": (
-        True,
-        FILE,
-        ["0-5 rename_file a b", "1-6 rename_file a c: NOT_FOUND", "7-8 read b: old"],
-    ),
-    "the later ends first": (True, FILE, ["2-3 path_exists a: NOT_FOUND", "0-9 delete_file a"]),
-    "who cannot tell has or has not": (True, NOTHING, ["0-1 create_dir d: ABORTED", "2-3 path_exists d: NOT_FOUND"]),
-    "who cannot tell may have": (True, NOTHING, ["0-1 create_dir d: UNAVAILABLE", "2-3 path_exists d"]),
-    "a directory is no file": (
-        True,
-        frozenset({("d", None)}),
-        ["0-1 delete_file d: FAILED_PRECONDITION", "2-3 read d: FAILED_PRECONDITION"],
-    ),
-    "a stale read": (False, FILE, ["0-1 write a: new", "2-3 read a: old"]),
-    "a read of what was never written": (False, FILE, ["0-9 write a: new", "1-2 read a: ne"]),
-    "new, then old": (False, FILE, ["0-9 write a: new", "1-2 read a: new", "3-4 read a: old"]),
-    "two readers see two writes in different orders": (
-        False,
-        FILE,
-        ["0-20 write a: 1", "0-20 write a: 2", "1-2 read a: 1", "3-4 read a: 2", "5-6 read a: 1"],
-    ),
-    "a lost update": (
-        False,
-        NOTHING,
-        ["0-5 write a: 1", "1-6 write b: 2", "7-8 read a: 1", "7-8 read b: NOT_FOUND"],
-    ),
-    "a directory that was created twice": (False, NOTHING, ["0-5 create_dir d", "1-4 create_dir d"]),
-    "a file that was deleted twice": (False, FILE, ["0-5 delete_file a", "1-4 delete_file a"]),
-    "a file that was renamed twice": (False, FILE, ["0-5 rename_file a b", "1-4 rename_file a c"]),
-    "nobody wins": (False, NOTHING, ["0-5 create_dir d: ALREADY_EXISTS", "1-4 create_dir d: ALREADY_EXISTS"]),
-    "a rename in two steps": (
-        False,
-        frozenset({("a", b"old"), ("b", b"new")}),
-        ["0-9 rename_file b a", "1-2 path_exists a: NOT_FOUND"],
-    ),
-    "a file is in two places": (False, FILE, ["0-9 rename_file a b", "1-2 path_exists b", "3-4 path_exists a"]),
-    "a file is nowhere": (
-        False,
-        FILE,
-        ["0-9 rename_file a b", "1-2 path_exists a: NOT_FOUND", "3-4 path_exists b: NOT_FOUND"],
-    ),
-    "who cannot tell has done one of both": (
-        False,
-        NOTHING,
-        ["0-1 create_dir d: ABORTED", "2-3 path_exists d", "4-5 path_exists d: NOT_FOUND"],
-    ),
-}
+#: A history a line: its name, what is there before (a file and its content, or a directory), and what is done.
+FITTING = """
+nothing happens || |
+a read beside a write sees the old | a=old | 0-9 write a: new | 1-2 read a: old
+a read beside a write sees the new | a=old | 0-9 write a: new | 1-2 read a: new
+an op takes effect before its answer | a=old | 0-9 delete_file a | 1-2 path_exists a | 3-4 path_exists a: NOT_FOUND
+two create, one wins || 0-5 create_dir d | 1-4 create_dir d: ALREADY_EXISTS
+two create, and a delete lies between || 0-5 create_dir d | 1-6 create_dir d | 2-4 delete_dir d
+two rename one file, one wins | a=old | 0-5 rename_file a b | 1-6 rename_file a c: NOT_FOUND | 7-8 read b: old
+the later ends first | a=old | 2-3 path_exists a: NOT_FOUND | 0-9 delete_file a
+who cannot tell has or has not || 0-1 create_dir d: ABORTED | 2-3 path_exists d: NOT_FOUND
+who cannot tell may have || 0-1 create_dir d: UNAVAILABLE | 2-3 path_exists d
+a directory is no file | d | 0-1 delete_file d: FAILED_PRECONDITION | 2-3 read d: FAILED_PRECONDITION
+"""
+FITTING_NO_ORDER = """
+a stale read | a=old | 0-1 write a: new | 2-3 read a: old
+a read of what was never written | a=old | 0-9 write a: new | 1-2 read a: ne
+new, then old | a=old | 0-9 write a: new | 1-2 read a: new | 3-4 read a: old
+two see two writes apart | a=old | 0-20 write a: 1 | 0-20 write a: 2 | 1-2 read a: 1 | 3-4 read a: 2 | 5-6 read a: 1
+a lost update || 0-5 write a: 1 | 1-6 write b: 2 | 7-8 read a: 1 | 7-8 read b: NOT_FOUND
+a directory that was created twice || 0-5 create_dir d | 1-4 create_dir d
+a file that was deleted twice | a=old | 0-5 delete_file a | 1-4 delete_file a
+a file that was renamed twice | a=old | 0-5 rename_file a b | 1-4 rename_file a c
+nobody wins || 0-5 create_dir d: ALREADY_EXISTS | 1-4 create_dir d: ALREADY_EXISTS
+a rename in two steps | a=old b=new | 0-9 rename_file b a | 1-2 path_exists a: NOT_FOUND
+a file is in two places | a=old | 0-9 rename_file a b | 1-2 path_exists b | 3-4 path_exists a
+a file is nowhere | a=old | 0-9 rename_file a b | 1-2 path_exists a: NOT_FOUND | 3-4 path_exists b: NOT_FOUND
+who cannot tell has done one of both || 0-1 create_dir d: ABORTED | 2-3 path_exists d | 4-5 path_exists d: NOT_FOUND
+"""
 
 
-@pytest.mark.parametrize(("fits", "start", "events"), HISTORIES.values(), ids=HISTORIES)
-def test_a_history_fits_an_order_or_none(fits: bool, start: Files, events: list[str]) -> None:
-    for order in itertools.permutations(map(event, events)):
-        assert bool(ends(order, [start])) is fits
+def history(line: str) -> tuple[Files, list[Event]]:
+    """What is there before, and what is done."""
+    _, before, *done = (part.strip() for part in line.split("|"))
+    files = (one.partition("=") for one in before.split())
+    start: Files = frozenset((name, content.encode() if is_file else None) for name, is_file, content in files)
+    return start, [event(text) for text in done if text]
+
+
+@pytest.mark.parametrize("line", FITTING.strip().splitlines())
+def test_a_history_that_fits(line: str) -> None:
+    start, events = history(line)
+    for order in itertools.permutations(events):
+        assert ends(order, [start])
+
+
+@pytest.mark.parametrize("line", FITTING_NO_ORDER.strip().splitlines())
+def test_a_history_that_fits_no_order(line: str) -> None:
+    start, events = history(line)
+    for order in itertools.permutations(events):
+        assert not ends(order, [start])
 
 
 def test_all_ends_are_found() -> None:

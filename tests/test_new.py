@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.commands import output_of
+from tests.test_suite import environment
 from tffs_conformance import __version__
 from tffs_conformance.cli import main
 from tffs_conformance.cli.new import FILES, TEMPLATES
@@ -19,6 +20,8 @@ from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports import waivers
 from tffs_conformance.reports.document import load
 
+LOCAL = '{"url": "file:///clone", "dir_info": {}}'
+OF_THE_INDEX = f"tffs-conformance=={__version__}"
 NO_TOOLS = [tool for tool in ("cmake", "ninja") if shutil.which(tool) is None]
 
 
@@ -71,12 +74,9 @@ def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "line"),
     [
-        (None, f"tffs-conformance=={__version__}"),
-        ('{"url": "file:///clone", "dir_info": {}}', f"tffs-conformance=={__version__}"),
-        (
-            '{"url": "file:///clone", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}',
-            f"tffs-conformance=={__version__}",
-        ),
+        (None, OF_THE_INDEX),
+        (LOCAL, OF_THE_INDEX),
+        ('{"url": "file:///clone", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}', OF_THE_INDEX),
         (
             '{"url": "https://example.com/suite.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}',
             "tffs-conformance @ git+https://example.com/suite.git@c0ffee",
@@ -85,7 +85,7 @@ def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
             '{"url": "https://example.com/any.whl", "archive_info": {"hashes": {"sha256": "0123"}}}',
             "tffs-conformance @ https://example.com/any.whl#sha256=0123",
         ),
-        ('{"url": "https://example.com/any.whl", "archive_info": {}}', f"tffs-conformance=={__version__}"),
+        ('{"url": "https://example.com/any.whl", "archive_info": {}}', OF_THE_INDEX),
     ],
     ids=["index", "folder", "own clone", "repository", "wheel of a release", "wheel without a digest"],
 )
@@ -103,9 +103,6 @@ def installed(monkeypatch: pytest.MonkeyPatch, record: str | None) -> None:
             return record
 
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed())
-
-
-LOCAL = '{"url": "file:///clone", "dir_info": {}}'
 
 
 @pytest.mark.parametrize(
@@ -185,15 +182,11 @@ def test_the_name_of_the_folder_may_not_do(tmp_path: Path) -> None:
 # What is built -------------------------------------------------------------------------------------------------------
 
 
-def environment() -> dict[str, str]:
-    """A person's own, with the commands of the package that is tested first."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV_"))}
-    return kept | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-
-
 def ran(folder: Path, *command: str) -> str:
+    # A person's environment, with the commands of the package that is tested first.
+    first = environment() | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        command, cwd=folder, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        command, cwd=folder, env=first, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stdout}"
     return done.stdout

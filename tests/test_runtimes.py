@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.test_abi import library
 from tests.test_suite import report, run
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.registration import Registration, register
@@ -39,13 +40,6 @@ def compiled(folder: Path) -> Path:
     inside = release(folder / "site", cxx=True)
     library(inside, CXX_NAME, "void of_cxx(void) {}")
     return inside
-
-
-def library(folder: Path, name: str, code: str, *links: str) -> Path:
-    """A shared object of C."""
-    command = ("cc", "-shared", "-fPIC", "-xc", "-", "-o", str(folder / name), f"-I{include_directory()}", "-xnone")
-    subprocess.run([*command, *links], input=code, text=True, check=True)
-    return folder / name
 
 
 def test_the_stand_in_has_no_libraries_to_name() -> None:
@@ -152,7 +146,7 @@ def opened(host: Host) -> set[str]:
 
 def test_a_host_has_the_libraries_that_it_was_told_and_the_plugin_hears_nothing_of_them(tmp_path: Path) -> None:
     runtime = find(str(release(tmp_path, cxx=True)))
-    plugin = library(tmp_path, "plugin.so", LOOKS)
+    plugin = library(tmp_path, "plugin.so", LOOKS, f"-I{include_directory()}")
     with registered(plugin, runtime.whole.libraries) as (host, registration):
         assert registration.error is None
         assert registration.announced == 0
@@ -162,7 +156,7 @@ def test_a_host_has_the_libraries_that_it_was_told_and_the_plugin_hears_nothing_
 def test_the_process_that_forks_hosts_with_a_runtime_is_kept(tmp_path: Path) -> None:
     libraries = find(str(release(tmp_path, cxx=True))).whole.libraries
 
-    plugin = library(tmp_path, "plugin.so", LOOKS)
+    plugin = library(tmp_path, "plugin.so", LOOKS, f"-I{include_directory()}")
 
     def forked(value: str) -> set[str]:
         with registered(plugin, libraries, A=value):

@@ -26,6 +26,15 @@ SMOKE = ("--plugin=posix", "--tier=smoke")
 CASES = sum(case.tier == "smoke" for case in collect.cases())
 
 
+@pytest.fixture
+def yesterday(tmp_path: Path) -> Path:
+    """The report of an earlier run."""
+    (tmp_path / "tffs-report").mkdir()
+    path = tmp_path / "tffs-report" / "report.json"
+    path.write_text("of yesterday")
+    return path
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -198,16 +207,15 @@ def test_a_worker_that_dies_does_not_make_the_rest_conformant(tmp_path: Path) ->
     [("-k", "nosuchcase"), ("-m", "slow"), ("tests",), ("-k", "nosuchcase", "-n", "1"), ("--deselect", "tffs")],
 )
 def test_no_case_of_the_suite_is_a_usage_error_and_keeps_the_last_report(
-    tmp_path: Path, arguments: tuple[str, ...]
+    tmp_path: Path, yesterday: Path, arguments: tuple[str, ...]
 ) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_mine.py").write_text("def test_mine():\n    pass\n")
-    (tmp_path / "tffs-report").mkdir()
-    (tmp_path / "tffs-report" / "report.json").write_text("of yesterday")
     done = run(tmp_path, *SMOKE, *arguments)
     assert done.returncode == 4, done.stdout + done.stderr
     assert "ERROR: no case of the suite was selected: --tier=smoke" in done.stdout
-    assert (tmp_path / "tffs-report" / "report.json").read_text() == "of yesterday"
+    assert arguments[:1] != ("-k",) or "nosuchcase" in done.stdout
+    assert yesterday.read_text() == "of yesterday"
 
 
 @pytest.mark.parametrize("arguments", [("--clause=read.*",), ("-k", "read"), ("tffs/read",), ()])
@@ -278,12 +286,11 @@ def test_a_root_is_no_usage_error_for_a_plugin_that_dies_when_it_is_loaded(tmp_p
 @pytest.mark.parametrize(
     "arguments", [("--collect-only",), ("--markers",), ("--case=read/plian",), ("--clause=reed.*",)]
 )
-def test_what_judges_nothing_leaves_the_last_report(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    (tmp_path / "tffs-report").mkdir()
-    kept = tmp_path / "tffs-report" / "report.json"
-    kept.write_text("of yesterday")
+def test_what_judges_nothing_leaves_the_last_report(
+    tmp_path: Path, yesterday: Path, arguments: tuple[str, ...]
+) -> None:
     done = run(tmp_path, *SMOKE, *arguments)
-    assert kept.read_text() == "of yesterday"
+    assert yesterday.read_text() == "of yesterday"
     if done.returncode == 4:
         assert "did you mean read" in done.stderr
         assert "conformance of" not in done.stdout
@@ -291,12 +298,10 @@ def test_what_judges_nothing_leaves_the_last_report(tmp_path: Path, arguments: t
         assert done.returncode == 0
 
 
-def test_the_report_of_an_earlier_run_is_gone_as_soon_as_a_case_has_ended(tmp_path: Path) -> None:
-    (tmp_path / "tffs-report").mkdir()
-    (tmp_path / "tffs-report" / "report.json").write_text("of yesterday")
+def test_the_report_of_an_earlier_run_is_gone_as_soon_as_a_case_has_ended(tmp_path: Path, yesterday: Path) -> None:
     other = "import os\n\ndef pytest_runtest_logfinish():\n    os._exit(77)\n"
     assert run_beside(tmp_path, other, *SMOKE).returncode == 77
-    assert not (tmp_path / "tffs-report" / "report.json").exists()
+    assert not yesterday.exists()
     assert recover(tmp_path / "tffs-report" / journal.JOURNAL_NAME).verdict == "incomplete"
 
 

@@ -3,7 +3,6 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,48 +33,42 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@dataclass
-class Windows:
-    """Windows of a browser, and what went wrong in them."""
+@pytest.fixture
+def new_page(chromium: Any) -> Iterator[Opener]:
+    """Make a page in a window of its own, which may ask for the addresses that are `allowed`.
 
-    browser: Any
-    contexts: list[Any] = field(default_factory=list)
-    troubles: list[str] = field(default_factory=list)
+    A dialog, another request, an error of a script and a sentence on the console fail the test when it ends.
+    """
+    contexts, troubles = [], []
 
-    def new(self, allowed: Callable[[str], bool], **options: Any) -> Any:
-        """A page in a window of its own, which may ask for these addresses."""
-        context = self.browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        self.contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        page.on("dialog", self._dismiss)
-        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
-        page.on("console", lambda message: self.troubles.append(f"console: {message.text}"))
-        page.on("request", lambda it: None if allowed(it.url) else self.troubles.append(it.url))
-        return page
-
-    def _dismiss(self, dialog: Any) -> None:
-        self.troubles.append(f"dialog: {dialog.message}")
+    def dismiss(dialog: Any) -> None:
+        troubles.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
+    def new(allowed: Callable[[str], bool], **options: Any) -> Any:
+        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.on("dialog", dismiss)
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+        page.on("request", lambda it: None if allowed(it.url) else troubles.append(it.url))
+        return page
 
-@pytest.fixture
-def windows(chromium: Any) -> Iterator[Windows]:
-    """A dialog, a request elsewhere, an error of a script and a sentence on the console fail the test when it ends."""
-    made = Windows(chromium)
-    yield made
-    for context in made.contexts:
+    yield new
+    for context in contexts:
         context.close()
-    assert made.troubles == []
+    assert troubles == []
 
 
 @pytest.fixture
-def opened(windows: Windows) -> Opener:
+def opened(new_page: Opener) -> Opener:
     """Open a file, at an address in it, where `script` runs ahead of the page's own."""
 
     def open_(path: Path, address: str = "", script: str = "", **options: Any) -> Any:
         url = path.as_uri()
-        page = windows.new(lambda asked: asked.partition("#")[0] == url, **options)
+        page = new_page(lambda asked: asked.partition("#")[0] == url, **options)
         page.add_init_script(script)
         page.goto(url + address)
         if options.get("java_script_enabled", True):

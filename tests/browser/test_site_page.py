@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, Opener, Windows, complaints, wait_until
+from tests.browser.conftest import PATIENCE, Opener, complaints, wait_until
 from tests.commands import output_of
 
 CLONE = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ SITE = "http://site.invalid/"
 
 
 @pytest.fixture
-def opened(windows: Windows, site: Path) -> Opener:
+def opened(new_page: Opener, site: Path) -> Opener:
     """Open a page of the site, by its place in there.
 
     No server is asked: where a network of docker comes or goes, Chromium breaks its connections.
@@ -46,7 +46,7 @@ def opened(windows: Windows, site: Path) -> Opener:
         route.fulfill(path=place) if place.is_file() else route.fulfill(status=404)
 
     def open_(address: str, **options: Any) -> Any:
-        page = windows.new(lambda asked: asked.startswith((SITE, "data:")), **(SCREEN | options))
+        page = new_page(lambda asked: asked.startswith((SITE, "data:")), **(SCREEN | options))
         page.route(f"{SITE}**", answer)
         page.goto(SITE + address)
         return page
