@@ -85,16 +85,6 @@ def test_a_directory_that_is_not_there_after_ok_is_the_fault_of_create_dir() -> 
     assert "blocked by create_dir" not in reasons(judged)
 
 
-def test_an_empty_file_that_is_not_there_is_the_fault_of_its_making() -> None:
-    judged = of("setup.empty-file-is-not-there", "metadata/", "move/", "read/")
-    broken = [one for one in judged.records if one.verdict is Verdict.VIOLATION]
-    assert broken
-    # What was seen stays, and the cause stands before it.
-    assert {(one.cause, one.checks[0].clause) for one in broken} == {
-        ("new_writable_file", "new_writable_file.succeeds")
-    }
-
-
 def test_what_answers_unimplemented_counts_as_null() -> None:
     judged = of("setup.stubs", "read/", "listing/", "robustness/present-op")
     verdicts = Counter(one.verdict for one in judged.records)

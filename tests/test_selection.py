@@ -10,7 +10,7 @@ import pytest
 from tests.commands import output_of
 from tests.faults import driven
 from tests.test_rerun import line_of
-from tests.test_suite import command, environment, report, run, run_beside, wait_for_journal
+from tests.test_suite import command, environment, judged_report, report, run, run_beside, wait_for_journal
 from tffs_conformance.harness.hosting.registration import MissingSymbol, Registration
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.tables import OPS
@@ -75,9 +75,9 @@ def test_options_of_the_configuration_count(tmp_path: Path) -> None:
 
 def test_options_that_leave_nothing_out_do_not_count(tmp_path: Path) -> None:
     ignored = f"--ignore={collect.DIRECTORY / 'test_read.py'}"
-    done = run(tmp_path, *SMOKE, "-m", "not slow", "-k", "not nothing", "-p", "cacheprovider", "--ff", "--nf", ignored)
-    assert done.returncode == 0
-    found = report(tmp_path)
+    found = judged_report(
+        tmp_path, *SMOKE, "-m", "not slow", "-k", "not nothing", "-p", "cacheprovider", "--ff", "--nf", ignored
+    )
     assert (found["verdict"], found["left_out"], found["suite"]["selection"]) == ("conformant", None, [])
 
 
@@ -120,8 +120,7 @@ def test_the_line_that_runs_a_case_again_leaves_the_report_of_the_whole_run(
     assert len(broken) > 1
     assert {line.split()[1].rstrip(",") for line in told.splitlines() if line.startswith("added")} == broken
     # Another whole run takes the place of the first.
-    assert run(tmp_path, *SMOKE).returncode == 0
-    assert report(tmp_path)["verdict"] == "conformant"
+    assert judged_report(tmp_path, *SMOKE)["verdict"] == "conformant"
 
 
 def test_what_keeps_a_whole_run_is_where_a_user_named_no_folder(tmp_path: Path) -> None:
@@ -220,9 +219,7 @@ def test_no_case_of_the_suite_is_a_usage_error_and_keeps_the_last_report(
 
 @pytest.mark.parametrize("arguments", [("--clause=read.*",), ("-k", "read"), ("tffs/read",), ()])
 def test_of_a_plugin_that_does_not_load_nothing_is_executed(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    done = run(tmp_path, "--plugin=fakes/unresolved", "--tier=smoke", *arguments)
-    assert done.returncode == 1
-    found = report(tmp_path)
+    found = judged_report(tmp_path, "--plugin=fakes/unresolved", "--tier=smoke", *arguments, code=1)
     if arguments:
         assert found["left_out"].startswith("only a selection was run")
         assert found["reason"].startswith("nothing executed")
@@ -275,9 +272,8 @@ def test_names_of_cplusplus_are_shown_as_people_write_them() -> None:
 
 
 def test_a_root_is_no_usage_error_for_a_plugin_that_dies_when_it_is_loaded(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=fakes/unresolved", "--root=mine:///tmp", "--tier=smoke")
-    assert done.returncode == 1
-    assert report(tmp_path)["verdict"] == "not conformant"
+    found = judged_report(tmp_path, "--plugin=fakes/unresolved", "--root=mine:///tmp", "--tier=smoke", code=1)
+    assert found["verdict"] == "not conformant"
 
 
 # Reports --------------------------------------------------------------------------------------------------------------

@@ -36,6 +36,9 @@ FAULTS = (
 )
 
 
+STAT_OF_A_REGION = "held[new_read_only_memory_region_from_file-stat]"
+
+
 @pytest.fixture(autouse=True)
 def _as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block, "SECONDS", 3600.0)
@@ -58,28 +61,23 @@ def test_what_takes_several_ops_is_found_and_shrunk(fault: str, name: str, claus
 
 
 @pytest.mark.parametrize("plugin", ["posix", "memory"])
-def test_a_right_plugin_has_no_difference(plugin: str) -> None:
-    record = tried(plugin, "held[new_read_only_memory_region_from_file-stat]")
+def test_a_right_plugin_has_no_difference(plugin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tried(plugin, STAT_OF_A_REGION)
     assert record.verdict is Verdict.CONFORM, record.checks
     assert record.histories is not None
     assert record.histories.tried > 20
     assert record.histories.left_out == 0
     assert record.histories.met["stat"][statuses.FILE] == {"OK": record.histories.met["stat"][statuses.FILE]["OK"]}
-
-
-@pytest.mark.parametrize("plugin", ["posix", "memory"])
-def test_it_is_the_same_with_many_hosts(plugin: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "held[new_read_only_memory_region_from_file-stat]"
-    few = tried(plugin, name)
+    # It is the same with many hosts.
     monkeypatch.setattr(crowd, "MOST", 3)
     monkeypatch.setattr(crowd, "IN_A_HOST", 7)
-    many = tried(plugin, name)
-    assert (many.verdict, many.histories, many.reason) == (few.verdict, few.histories, few.reason)
+    many = tried(plugin, STAT_OF_A_REGION)
+    assert (many.verdict, many.histories, many.reason) == (record.verdict, record.histories, record.reason)
 
 
 def test_what_there_was_no_time_for_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block, "SECONDS", 0.0)
-    record = tried("posix", "held[new_read_only_memory_region_from_file-stat]")
+    record = tried("posix", STAT_OF_A_REGION)
     assert record.histories is not None
     assert (record.histories.tried, record.verdict) == (0, Verdict.NOT_RUN)
     assert record.histories.left_out > 20
@@ -123,7 +121,7 @@ def test_no_pair_is_tried_twice() -> None:
 
 
 def test_what_two_cases_met_is_added_and_what_none_met_is_named() -> None:
-    record = tried("posix", "held[new_read_only_memory_region_from_file-stat]")
+    record = tried("posix", STAT_OF_A_REGION)
     other = Histories(tried=2, left_out=3, met={"stat": {statuses.FILE: {"INTERNAL": 2, "OK": 1}}, "delete_dir": {}})
     own = record.histories
     assert own is not None

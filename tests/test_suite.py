@@ -71,6 +71,13 @@ def report(directory: Path, of: str = "") -> dict[str, Any]:
     return found
 
 
+def judged_report(directory: Path, *arguments: str, code: int = 0, **variables: str) -> dict[str, Any]:
+    """The report of a run that ends with this exit code."""
+    done = run(directory, *arguments, **variables)
+    assert done.returncode == code, done.stdout[-3000:] + done.stderr
+    return report(directory)
+
+
 def newest_published(name: str) -> Path:
     return max(PUBLISHED.glob(f"{name}/*/report.json.gz"), key=lambda path: Version(path.parent.name))
 
@@ -124,9 +131,7 @@ def test_each_target_has_a_root_of_its_own() -> None:
 
 @pytest.mark.long
 def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", FEW, *SHUFFLED)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    found = report(tmp_path)
+    found = judged_report(tmp_path, "--plugin=posix", FEW, *SHUFFLED)
     assert found["verdict"] == "conformant"
     assert len(found["cases"]) >= 1000
     assert not found["counts"]["error"]
@@ -162,9 +167,7 @@ def test_a_users_repository_does_not_reach_our_cases(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "import pytest\n\n@pytest.fixture(autouse=True)\ndef strict():\n    raise RuntimeError('not yours')\n"
     )
-    done = run(tmp_path, "--plugin=posix", "--tier=smoke")
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    assert report(tmp_path)["verdict"] == "conformant"
+    assert judged_report(tmp_path, "--plugin=posix", "--tier=smoke")["verdict"] == "conformant"
 
 
 def test_what_is_no_text_comes_back_from_a_worker(tmp_path: Path) -> None:
@@ -175,17 +178,13 @@ def test_what_is_no_text_comes_back_from_a_worker(tmp_path: Path) -> None:
 
 
 def test_nothing_implemented_is_not_conformant(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=fakes/null", "--tier=must")
-    assert done.returncode == 1
-    found = report(tmp_path)
+    found = judged_report(tmp_path, "--plugin=fakes/null", "--tier=must", code=1)
     assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")
 
 
 def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "short.so").write_bytes(plugin_path("posix").read_bytes()[:2000])
-    done = run(tmp_path, "--plugin=./short.so")
-    assert done.returncode == 1
-    found = report(tmp_path)
+    found = judged_report(tmp_path, "--plugin=./short.so", code=1)
     assert found["verdict"] == "not conformant"
     assert len(found["cases"]) == len([case for case in collect.cases() if case.tier in collect.tiers("full")])
 
@@ -246,8 +245,7 @@ def refused(directory: Path, words: str, *arguments: str) -> str:
 
 
 def test_a_selection_is_incomplete(tmp_path: Path) -> None:
-    assert run(tmp_path, "--plugin=posix", "--clause=is_directory.*").returncode == 0
-    found = report(tmp_path)
+    found = judged_report(tmp_path, "--plugin=posix", "--clause=is_directory.*")
     assert found["verdict"] == "incomplete"
     assert all(any(name.startswith("is_directory.") for name in case["clauses"]) for case in found["cases"])
 

@@ -25,7 +25,7 @@ from tests.tensorflow.targets import (
 )
 from tests.test_header import HEADER
 from tests.test_runtimes import opened, registered
-from tests.test_suite import report
+from tests.test_suite import judged_report, report
 from tests.test_suite import run as suite
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.registration import register
@@ -105,9 +105,7 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
 def test_a_plugin_is_judged_on_the_libraries_of_tensorflow(plugin: str, tier: str, tmp_path: Path) -> None:
     found = tensorflow()
     assert found is not None
-    done = suite(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--runtime={found[0]}")
-    assert done.returncode == 0, done.stdout[-3000:]
-    judged = report(tmp_path)
+    judged = judged_report(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--runtime={found[0]}")
     assert judged["target"]["runtime"].startswith(f"TensorFlow {found[1]} on ")
     assert judged["counts"]["violation"] == judged["counts"]["warning"] == 0
 
@@ -133,9 +131,7 @@ def test_the_hosts_run_on_tensorflow_and_on_nothing_else() -> None:
     ],
 )
 def test_a_plugin_is_judged_as_users_of_tensorflow_meet_it(plugin: str, tier: str, checks: int, tmp_path: Path) -> None:
-    done = suite(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--through={PYTHON}")
-    assert done.returncode == 0, done.stdout[-3000:]
-    judged = report(tmp_path)
+    judged = judged_report(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--through={PYTHON}")
     assert "and its interface" in judged["target"]["runtime"]
     assert judged["counts"]["violation"] == judged["counts"]["warning"] == 0
     assert judged["counts"]["conform"] > checks

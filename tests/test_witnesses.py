@@ -5,12 +5,12 @@ from typing import TypeVar, cast
 
 import pytest
 
-from tests.faults.driven import all_cases, judge
+from tests.test_first_look import of as judged
+from tests.test_first_look import violations
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.filesystem import Filesystem
 from tffs_conformance.harness.ops.outcomes import Entries, Outcome, Read, Source, Statistics
 from tffs_conformance.harness.targets.backing import Backing
-from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.witnesses import BLAMED, MOST_BYTES, Prepared, Says, blamed, flaw
 
@@ -176,10 +176,6 @@ def test_nobody_reads_what_is_too_long() -> None:
     assert of(Stub(9, 9, 9), content=bytes(MOST_BYTES + 1)) is None
 
 
-def judged(fault: str, *cases: str) -> tuple[CaseRecord, ...]:
-    return judge("fakes/faulty", fault, [one for one in all_cases("must") if one.id.startswith(cases)]).records
-
-
 @pytest.mark.parametrize(
     ("fault", "clause"),
     [
@@ -188,18 +184,25 @@ def judged(fault: str, *cases: str) -> tuple[CaseRecord, ...]:
     ],
 )
 def test_a_size_that_others_believe_is_not_the_fault_of_the_writing(fault: str, clause: str) -> None:
-    records = judged(fault, "metadata/", "read/", "region/", "sizes/stat", "move/")
-    broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
+    broken = violations(judged(fault, "metadata/", "read/", "region/", "sizes/stat", "move/"))
     assert clause in broken
     assert not {name for name in broken if name.startswith(("append.", "new_writable_file."))}
 
 
-def test_what_the_backing_does_not_hold_is_the_fault_of_the_writing() -> None:
-    records = judged("append.drops", "metadata/", "region/", "move/")
-    broken = [one for one in records if one.verdict is Verdict.VIOLATION]
+@pytest.mark.parametrize(
+    ("fault", "cases", "op"),
+    [
+        ("append.drops", ("metadata/", "region/", "move/"), "append"),
+        ("setup.empty-file-is-not-there", ("metadata/", "move/", "read/"), "new_writable_file"),
+    ],
+)
+def test_what_the_backing_does_not_hold_is_the_fault_of_the_writing(
+    fault: str, cases: tuple[str, ...], op: str
+) -> None:
+    broken = [one for one in judged(fault, *cases).records if one.verdict is Verdict.VIOLATION]
     assert broken
     # What was seen stays, and the cause stands before it.
-    assert {(one.cause, one.checks[0].clause) for one in broken} == {("append", "append.succeeds")}
+    assert {(one.cause, one.checks[0].clause) for one in broken} == {(op, f"{op}.succeeds")}
 
 
 def test_a_backing_that_lists_what_it_cannot_read_blames_nobody() -> None:
