@@ -4,14 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.hosted import hosted, raw_filesystem
+from tests.test_suite import wait_until
 from tffs_conformance.harness.hosting import limits as host_limits
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loader
@@ -170,15 +171,11 @@ with hosted("fakes/faulty", "hang:stat", timeout=60) as (loaded, raw):
         assert client.stdout is not None
         host = int(client.stdout.readline())
         client.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 30
-    while alive(host) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not alive(host)
+    wait_until(lambda: not alive(host))
 
 
 def alive(pid: int) -> bool:
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+        return psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
         return False
-    return state not in "ZX"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,22 +176,19 @@ def test_what_is_printed_on_standard_output_is_in_the_output() -> None:
 # What a plugin leaves behind ------------------------------------------------------------------------------------------
 
 
-def living(mark: str) -> list[int]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-    return [pid for pid in found if pid != os.getpid()]
+def living(mark: str) -> set[int]:
+    """The processes in whose environment this mark is."""
+    found = psutil.process_iter(["environ"])
+    return {process.pid for process in found if (process.info["environ"] or {}).get("TFFS_TEST_MARK") == mark}
 
 
 @pytest.mark.parametrize("end", ["closed", "told to exit", "crashed"])
 @pytest.mark.parametrize("fault", ["leaves-child", "leaves-daemon"])
 def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
-    mark = f"TFFS_TEST_MARK={uuid.uuid4()}"
-    with hosted("fakes/faulty", f"{fault}:path_exists", {"TFFS_TEST_MARK": mark.partition("=")[2]}) as (found, raw):
+    mark = f"{uuid.uuid4()}"
+    with hosted("fakes/faulty", f"{fault}:path_exists", {"TFFS_TEST_MARK": mark}) as (found, raw):
         raw.path_op("path_exists", "/tmp")
-        before = set(living(mark))
+        before = living(mark)
         assert State.of(found.host).children == 1
         assert found.host.process.facts is not None
         if end == "closed":
@@ -202,9 +200,9 @@ def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
         else:
             found.host.process.abort()
             found.host.close()
-        after = set(living(mark))
+        after = living(mark)
     assert before - after
-    assert living(mark) == []
+    assert living(mark) == set()
 
 
 # Filesystems and blocks -----------------------------------------------------------------------------------------------

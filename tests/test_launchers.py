@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.hosted import hosted, raw_filesystem
@@ -359,22 +360,13 @@ def test_a_host_whose_end_was_interrupted_can_be_ended() -> None:
 
 
 def test_nothing_is_left_of_a_host_whose_relay_is_gone(tmp_path: Path) -> None:
-    before = hosts_below(os.getpid())
+    before = psutil.Process().children(recursive=True)
     with faulty(Command([HOST])) as (host, raw):
         assert raw.stat(str(tmp_path)).ok
-        children = set(hosts_below(os.getpid())).difference(before)
+        children = set(psutil.Process().children(recursive=True)).difference(before)
         assert children
-    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+    assert not any(child.is_running() for child in children)
     assert not host.alive
-
-
-def hosts_below(pid: int) -> list[int]:
-    """All processes that a process started, and those that these started."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):
-        return []  # it has ended meanwhile
-    return [one for child in children for one in (int(child), *hosts_below(int(child)))]
 
 
 def test_who_waits_awake_gives_up_where_it_does_not_help_and_tries_again() -> None:

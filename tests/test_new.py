@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -97,12 +98,8 @@ def test_ci_has_the_suite_from_where_it_came(
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, record: str | None) -> None:
-    class Installed:
-        def read_text(self, name: str) -> str | None:
-            assert name == "direct_url.json"
-            return record
-
-    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed())
+    distribution = SimpleNamespace(read_text={"direct_url.json": record}.__getitem__)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: distribution)
 
 
 @pytest.mark.parametrize(

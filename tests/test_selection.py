@@ -271,9 +271,15 @@ def test_names_of_cplusplus_are_shown_as_people_write_them() -> None:
     assert found.failure == "x.so: undefined symbol: tsl::mutex::unlock()"
 
 
-def test_a_root_is_no_usage_error_for_a_plugin_that_dies_when_it_is_loaded(tmp_path: Path) -> None:
-    found = judged_report(tmp_path, "--plugin=fakes/unresolved", "--root=mine:///tmp", "--tier=smoke", code=1)
-    assert found["verdict"] == "not conformant"
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--plugin=fakes/unresolved", "--root=mine:///tmp"),
+        ("--plugin=fakes/malformed", "--env=TFFS_FAULT=init-fails", "--root=malformed:///tmp"),
+    ],
+)
+def test_a_root_is_no_usage_error_for_a_scheme_not_registered(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert judged_report(tmp_path, *arguments, "--tier=smoke", code=1)["verdict"] == "not conformant"
 
 
 # Reports --------------------------------------------------------------------------------------------------------------
