@@ -1,10 +1,11 @@
 """In which releases of TensorFlow a shared object loads, without loading it."""
 
-import importlib.util
+import runpy
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -246,17 +247,12 @@ def test_a_plugin_of_the_interface_needs_only_the_small_table(monkeypatch: pytes
 
 
 @pytest.fixture
-def tool() -> ModuleType:
+def tool() -> Any:
     """packaging/tensorflow_exports.py."""
-    specification = importlib.util.spec_from_file_location("exports", PROJECT / "packaging" / "tensorflow_exports.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(PROJECT / "packaging" / "tensorflow_exports.py")))
 
 
-def test_a_table_grows_by_a_release(tool: ModuleType) -> None:
+def test_a_table_grows_by_a_release(tool: Any) -> None:
     grown = tool.extended(TABLE, "2.3", {CXX_NAME}, {RUNTIME_NAME: {"TF_NewStatus", "TF_New"}, CXX_NAME: {"TF_New"}})
     assert grown.releases == ("2.1", "2.2", "2.3")
     assert grown.scope == (2, 6, 0)
@@ -265,7 +261,7 @@ def test_a_table_grows_by_a_release(tool: ModuleType) -> None:
     assert TABLE.exporters("TF_New") == (0, 0, 0)
 
 
-def test_what_is_written_is_read(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_is_read(tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "TABLES", tmp_path)
     for function in (releases.of_c, releases.whole):
         monkeypatch.setattr(releases, function.__name__, function.__wrapped__)

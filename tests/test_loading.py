@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,7 +59,8 @@ def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is() ->
 
 @pytest.mark.parametrize("tier", ["smoke", pytest.param("must", marks=pytest.mark.nightly)])
 def test_a_plugin_for_one_process_at_a_time_is_judged_as_any_other(tmp_path: Path, tier: str) -> None:
-    found = judged_with_a_lock(tmp_path, f"--tier={tier}")
+    with_a_lock(tmp_path, f"--tier={tier}")
+    found = report(tmp_path)
     wrong = [(case["id"], case.get("reason")) for case in found["cases"] if case["verdict"] in ("not run", "violation")]
     assert wrong == []
     assert found["verdict"] == "conformant"
@@ -91,11 +91,6 @@ def test_no_host_loads_a_plugin_that_another_host_of_the_case_has(
     assert any(record.verdict is Verdict.VIOLATION for record in judged.records)
     assert len(beside) > len(judged.records)
     assert not any(beside)
-
-
-def judged_with_a_lock(directory: Path, *arguments: str) -> dict[str, Any]:
-    with_a_lock(directory, *arguments)
-    return report(directory)
 
 
 def with_a_lock(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
