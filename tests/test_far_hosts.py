@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_portable_host import image, judged, judged_there_as_here
+from tests.test_portable_host import container_of, judged, judged_there_as_here
 from tffs_conformance.harness import services
 from tffs_conformance.harness.native import NativePartsMissingError, portable_host
 from tffs_conformance.harness.services import ServiceMissingError
@@ -83,37 +83,22 @@ def machine(folder: Path, files: dict[str, Path], **more: Any) -> Iterator[Far]:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     (folder / "sshd_config").write_text(CONFIGURATION)
     (folder / "passwd").write_text("root:x:0:0::/tmp:/bin/sh\nsshd:x:1:1::/run/sshd:/bin/false\n")
-    tag = f"{folder.parent.name}-{folder.name}"
-    client.api.import_image_from_data(
-        image(
-            {
-                "/usr/sbin/sshd": SSHD,
-                "/bin/sh": Path("/bin/sh"),
-                "/tffs-host": host,
-                "/etc/passwd": folder / "passwd",
-                "/etc/sshd_config": folder / "sshd_config",
-                "/keys/host": folder / "host",
-                "/keys/authorized": folder / "user.pub",
-                **files,
-            },
-            folders=("run/sshd",),
-        ),
-        repository=IMAGE,
-        tag=tag,
-    )
+    files = {
+        "/usr/sbin/sshd": SSHD,
+        "/bin/sh": Path("/bin/sh"),
+        "/tffs-host": host,
+        "/etc/passwd": folder / "passwd",
+        "/etc/sshd_config": folder / "sshd_config",
+        "/keys/host": folder / "host",
+        "/keys/authorized": folder / "user.pub",
+        **files,
+    }
+    name, ports = f"{IMAGE}:{folder.parent.name}-{folder.name}", {"22/tcp": ("127.0.0.1", None)}
     sshd = "/usr/sbin/sshd -D -e -f /etc/sshd_config -h /run/key"
     # sshd wants a key of its own that nobody else can read.
     script = f'umask 077; while read -r line; do echo "$line"; done </keys/host >/run/key; exec {sshd}'
-    try:
-        run: Any = client.containers.run(
-            f"{IMAGE}:{tag}", ["/bin/sh", "-c", script], detach=True, ports={"22/tcp": ("127.0.0.1", None)}, **more
-        )
-        try:
-            yield Far(run, _connected(run, folder / "user"))
-        finally:
-            run.remove(force=True)
-    finally:
-        client.images.remove(f"{IMAGE}:{tag}")
+    with container_of(client, name, files, script, folders=("run/sshd",), ports=ports, **more) as run:
+        yield Far(run, _connected(run, folder / "user"))
 
 
 def _connected(run: Any, key: Path) -> tuple[str, ...]:

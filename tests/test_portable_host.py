@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -130,14 +131,26 @@ def container(far_host: Path) -> Iterator[str]:
     files = {"/tffs-host": far_host, "/bin/sh": Path("/bin/sh")}
     for name in ("posix", "fakes/faulty"):
         files[f"/plugins/{Path(name).name}.so"] = plugin_path(name)
-    client.api.import_image_from_data(image(files), repository=IMAGE.partition(":")[0], tag=IMAGE.partition(":")[2])
     # The shell waits for a line that does not come.
-    run: Any = client.containers.run(
-        IMAGE, ["/bin/sh", "-c", "read line"], stdin_open=True, detach=True, network_mode="none"
-    )
-    yield run.id
-    run.remove(force=True)
-    client.images.remove(IMAGE)
+    with container_of(client, IMAGE, files, "read line", stdin_open=True, network_mode="none") as run:
+        yield run.id
+
+
+@contextmanager
+def container_of(
+    client: Any, name: str, files: dict[str, Path], script: str, folders: Iterable[str] = (), **more: Any
+) -> Iterator[Any]:
+    """A container in which a shell runs a script, of an image of this name with these files."""
+    repository, _, tag = name.partition(":")
+    client.api.import_image_from_data(image(files, folders), repository=repository, tag=tag)
+    try:
+        run = client.containers.run(name, ["/bin/sh", "-c", script], detach=True, **more)
+        try:
+            yield run
+        finally:
+            run.remove(force=True)
+    finally:
+        client.images.remove(name)
 
 
 def image(files: dict[str, Path], folders: Iterable[str] = ()) -> bytes:
