@@ -1,14 +1,9 @@
-"""Gate, waivers, selections, shards and exit code say the same of the same reports, whatever those have.
-
-Each property is tried on reports that Hypothesis makes, and each is seen to fail where the judge is wrong in one way.
-"""
+"""Gate, waivers, selections, shards and exit code agree on the same reports: properties of generated reports."""
 
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
-from importlib import import_module
 from itertools import combinations
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -31,11 +26,9 @@ from tffs_conformance.suite.judge import (
     compare,
     course,
     exit_code,
-    gate,
     merge,
     reports,
     targets,
-    tried,
     waivers,
 )
 from tffs_conformance.suite.judge.course import Course
@@ -372,9 +365,7 @@ def what_is_as_asked_is_said_by_the_report(data: st.DataObject) -> None:
     assert course.is_as_asked(ran.left_out(CASES[:2])) == ran.is_as_asked
 
 
-Property = Callable[[st.DataObject], None]
-
-PROPERTIES: tuple[Property, ...] = (
+PROPERTIES: tuple[Callable[[st.DataObject], None], ...] = (
     a_report_is_its_own_baseline,
     all_shards_are_the_whole,
     parts_are_merged_in_any_order,
@@ -386,119 +377,17 @@ PROPERTIES: tuple[Property, ...] = (
     the_gate_the_command_and_the_exit_code_agree,
     what_is_as_asked_is_said_by_the_report,
 )
-
-
-def hold(wanted: Property, examples: int, *phases: Phase) -> None:
-    """Try a property. Raises AssertionError."""
-    tries = settings(
-        max_examples=examples,
-        phases=phases,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        report_multiple_bugs=False,
-        suppress_health_check=[*HealthCheck],
-    )
-    tries(given(st.data())(wanted))()
+SETTINGS = settings(
+    max_examples=60,
+    phases=(Phase.generate, Phase.shrink),
+    deadline=None,
+    database=None,
+    derandomize=True,
+    report_multiple_bugs=False,
+    suppress_health_check=[*HealthCheck],
+)
 
 
 @pytest.mark.parametrize("wanted", PROPERTIES)
-def test_it_holds(wanted: Property) -> None:
-    hold(wanted, 60, Phase.generate, Phase.shrink)
-
-
-# Mutants -------------------------------------------------------------------------------------------------------------
-
-
-def by_what_was_broken(cases: Iterable[CaseRecord]) -> dict[str, None]:
-    return {check.clause: None for case in cases for check in case.checks if check.verdict in tried.TRIED}
-
-
-def of_all_tiers(case: CaseRecord, then: Report, now: Report) -> bool:
-    return now.left_out is None and (case.tier is None or case.tier in TIERS[: TIERS.index(now.suite.tier) + 1])
-
-
-def without_waivers(*given: Any) -> Any:
-    return replace(_HEADER(*given), waivers=())
-
-
-def as_the_first_has_it(parts: Sequence[Report], *given: Any) -> Any:
-    return replace(_HEADER(parts, *given), waivers=_HEADER(parts[:1], *given).waivers)
-
-
-def the_first(verdicts: Iterable[Verdict]) -> Verdict:
-    return next(iter(verdicts))
-
-
-def whole_cases(case: CaseRecord, entries: Sequence[Waiver]) -> CaseRecord:
-    """An entry that fits one check of a case accepts all of them."""
-    if not any(waivers.waiving(entries, case.id, check) for check in case.checks):
-        return case
-    made = [replace(c, verdict=Verdict.WAIVED) if c.verdict is Verdict.VIOLATION else c for c in case.checks]
-    return with_checks(case, made)
-
-
-def where_violations_stand_alone(case: CaseRecord, entries: Sequence[Waiver]) -> CaseRecord:
-    return _WAIVED(case, entries) if case.verdict is Verdict.VIOLATION else case
-
-
-def whatever_was_left_out(counts: Any, *, left_out: str | None, **more: Any) -> Any:
-    return _JUDGE_CLASS(counts, left_out=None, **more)
-
-
-def whatever_was_not_run(counts: Any, **more: Any) -> Any:
-    return _JUDGE_CLASS(counts, **(more | {"not_run": ()}))
-
-
-class OfTheComparisonAlone(GateResult):
-    """What compare said before it was the gate's code."""
-
-    @property
-    def reasons(self) -> list[str]:
-        return ["worse"] if self.found.is_worse else []
-
-
-#: The command has the name of its module.
-COMMAND = import_module("tffs_conformance.cli.report.compare")
-_HEADER, _WAIVED, _JUDGE_CLASS = merge.header_of, waivers.waived, targets.judge_class
-
-#: Ways in which the judge can be wrong: the property that fails then, and what stands in which place.
-MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
-    (a_report_is_its_own_baseline, compare, "_is_missed", of_all_tiers),
-    (a_report_is_its_own_baseline, gate, "is_as_asked", lambda _: False),
-    (all_shards_are_the_whole, merge, "header_of", without_waivers),
-    (all_shards_are_the_whole, merge, "build", lambda header, cases, **more: reports.build(
-        header, list(cases)[1:], **more)),
-    (parts_are_merged_in_any_order, merge, "header_of", as_the_first_has_it),
-    (parts_are_merged_in_any_order, merge, "as_seen", lambda case: case),
-    (a_waiver_changes_what_it_names, waivers, "waived", whole_cases),
-    (a_waiver_changes_what_it_names, waivers, "waived", where_violations_stand_alone),
-    (a_waiver_changes_what_it_names, waivers, "is_known", lambda _: True),
-    (what_is_left_out_makes_nothing_better, reports, "judge_class", whatever_was_left_out),
-    (what_is_left_out_makes_nothing_better, gate, "is_as_asked", lambda _: True),
-    (what_is_left_open_is_told_of_a_part_too, targets, "_open", lambda _: ""),
-    (what_is_not_run_any_more_makes_nothing_better, compare, "_is_newly_not_run", lambda _: False),
-    (what_is_not_run_any_more_makes_nothing_better, reports, "judge_class", whatever_was_not_run),
-    (who_is_mended_passes, compare, "tried", by_what_was_broken),
-    (who_is_mended_passes, compare, "is_looked_at", lambda *_: True),
-    (the_gate_the_command_and_the_exit_code_agree, COMMAND, "GateResult", OfTheComparisonAlone),
-    (the_gate_the_command_and_the_exit_code_agree, exit_code, "stale", lambda _: [1]),
-    (what_is_as_asked_is_said_by_the_report, course, "is_as_asked", lambda left_out: left_out is not None),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("wanted", "module", "name", "wrong"),
-    MUTANTS,
-    ids=[f"{wanted.__name__}-{name}-{n}" for n, (wanted, _, name, _) in enumerate(MUTANTS)],
-)
-def test_a_mutant_of_the_judge_breaks_it(
-    wanted: Property, module: ModuleType, name: str, wrong: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, name, wrong)
-    with pytest.raises(AssertionError):
-        hold(wanted, 400, Phase.generate)
-
-
-def test_every_property_has_a_mutant() -> None:
-    assert {wanted for wanted, *_ in MUTANTS} == set(PROPERTIES)
+def test_property_of_judge_holds(wanted: Callable[[st.DataObject], None]) -> None:
+    SETTINGS(given(st.data())(wanted))()
