@@ -3,7 +3,6 @@
 import datetime
 import functools
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +62,6 @@ def test_the_page_has_the_keys_of_the_types() -> None:
     page = (ROOT / "docs" / "report-keys.md").read_text()
     _, _, tables = page.partition(f"<!-- From here on: {COMMAND} --keys -->\n")
     assert tables == "\n".join(json_schema.keys()) + "\n", f"put what {COMMAND} --keys prints below the comment"
-
-
-def test_the_page_links_to_what_it_has() -> None:
-    page = (ROOT / "docs" / "report-keys.md").read_text()
-    headings = {line.lstrip("# ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("#")}
-    assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= headings
 
 
 def test_the_schema_is_one_and_names_its_version() -> None:

@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from tests.records import HEADER, case
+from tests.records import case
 from tests.test_suite import command, environment, hosts_in, judged_report, report, run_beside, wait_for_journal
 from tests.test_suite import run_anew as run
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import journal
-from tffs_conformance.reports.journal import Journal
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.outcome import present
-from tffs_conformance.suite.judge.reports import finish, recover
+from tffs_conformance.suite.judge.reports import recover
 
 SMOKE = ("--plugin=posix", "--tier=smoke")
 ONE = ("--plugin=posix", "--case=read/plain")
@@ -146,17 +145,6 @@ def test_a_case_that_runs_twice_is_one_case(tmp_path: Path, other: str) -> None:
 
 def test_every_worker_may_run_every_case(tmp_path: Path) -> None:
     assert judged_report(tmp_path, *SMOKE, "-n", "2", "--dist", "each")["verdict"] == "conformant"
-
-
-@pytest.mark.parametrize("verdicts", [("violation", "conform"), ("conform", "violation"), ("violation", "violation")])
-def test_of_a_case_that_ran_twice_the_worst_counts(tmp_path: Path, verdicts: tuple[str, str]) -> None:
-    written = Journal.open(tmp_path, HEADER)
-    written.case(case("read/b", ("read.succeeds", "conform")))
-    for verdict in verdicts:
-        written.case_again(case("read/a", ("read.succeeds", verdict)))
-    found = finish(written, duration=1.0, left_out=None)
-    assert [(each.id, each.verdict) for each in found.cases] == [("read/a", "violation"), ("read/b", "conform")]
-    assert recover(written.path) == found
 
 
 @pytest.mark.parametrize(
