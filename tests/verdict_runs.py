@@ -4,16 +4,12 @@
 choices and each fault; made with two versions, `tests/verdict_changes.py` compares them. PYTHON has pytest and the
 version to be tried; what is run is told by this clone, which has the fakes. A report that is there already is not made
 again.
-
-At the end FOLDER/faults.md says of each fault of the tables on which of its clauses it was caught, and what a reader is
-told first.
 """
 
 import argparse
 import fnmatch
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +19,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tests import fakes
 from tests.faults.driven import BUSY, HANGING, HANGS, OF_SEVERAL, all_cases
@@ -36,31 +32,8 @@ TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("faul
 #: A few histories, always the same, and no file of 2 GiB: how long that takes is another question.
 FEW_HISTORIES = ("--seed=1", "--examples=10")
 BACKING = "--backing=file://{path}"
-MISSED = "NOT CAUGHT"
 #: Seconds that a call may take in a case of the tier `large`.
 PATIENT = 60
-#: The ops that a fake replaces, where neither the name of the fault nor its clause says which.
-REPLACES = {
-    "history.copy-shares": {"copy_file"},
-    "names.refused-and-made": {"new_writable_file"},
-    "options.keeps-buffer": {
-        "get_filesystem_configuration",
-        "set_filesystem_configuration",
-        "set_filesystem_configuration_option",
-    },
-    "options.no-name": {"get_filesystem_configuration"},
-    "options.shared-description": {"get_filesystem_configuration"},
-    "scenario.content-outlives-rename": {"read"},
-    "scenario.first-block-moves": {"rename_file"},
-    "scenario.no-empty-directories": {"get_children"},
-    "scenario.one-match-less": {"get_matching_paths"},
-    "scenario.own-directories": {"is_directory"},
-    "scenario.short-size-is-mapped": {"stat", "read", "length"},
-    "scenario.size-at-close": {"stat"},
-    "scenario.size-at-open": {"read"},
-    "transactions.error-returns-zero": {"end_transaction"},
-    "writable_file.closes-twice": {"writable_file.cleanup"},
-}
 
 
 @dataclass(frozen=True)
@@ -176,43 +149,8 @@ def report(folder: Path, name: str) -> dict[str, Any]:
     return read
 
 
-class Caught(NamedTuple):
-    """What became of a fault and one of the clauses that it breaks; a row of the table."""
-
-    fault: str
-    clause: str
-    found: str
-    told_first: str
-    is_its_cause: str
-
-
-def caught(run: Run, folder: Path) -> Iterator[Caught]:
-    """A row for each clause that a fault breaks."""
-    read = report(folder, run.name)
-    found: dict[str, set[str]] = {}
-    for case in read["cases"]:
-        for check in case["checks"]:
-            if check["verdict"] in ("violation", "warning"):
-                found.setdefault(check["clause"], set()).add(check["verdict"])
-    shown = (folder / run.name / "output.txt").read_text(errors="replace")
-    told = re.search(r"^(?:VIOLATION|WARNING) (\S+)", shown, re.MULTILINE)
-    first = told[1] if told else "nothing"
-    cause = first in run.clauses or (told is not None and read["clauses"][first]["op"] in liars(run, read))
-    for clause in sorted(run.clauses):
-        yield Caught(run.name, clause, ", ".join(sorted(found.get(clause, {MISSED}))), first, "yes" if cause else "no")
-
-
-def liars(run: Run, read: dict[str, Any]) -> set[str | None]:
-    """The ops whose fault it is: those of its name, which a clause of all ops names as well, else of its clauses."""
-    named = {op for op in OPS if re.search(rf"[ :]{re.escape(op)}(\.|$)", run.name)}
-    if named:
-        return {*named, None}
-    _, fault = _split(run.name)
-    return REPLACES.get(fault, set()) | {read["clauses"][name]["op"] for name in run.clauses} - {None}
-
-
 def main() -> None:
-    """Make what is not there yet, and the table of the faults."""
+    """Make the reports that are not there yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", default=sys.executable, help="the Python whose tffs-conformance is tried")
@@ -229,13 +167,7 @@ def main() -> None:
             if not perform(run, given.python, folder):
                 failed.append(run)
             print(f"{number + 1}/{len(selected)} {time.monotonic() - started:.1f} s {run.name}", flush=True)
-    rows = [row for run in selected if run.clauses and run not in failed for row in caught(run, folder)]
-    lines = ["| fault | clause | found | told first | of its cause |", "|---|---|---|---|---|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    (folder / "faults.md").write_text("\n".join(lines) + "\n")
-    missed = sum(row.found == MISSED for row in rows)
-    later = len({row.fault for row in rows if row.is_its_cause == "no"})
-    print(f"{len(selected)} runs; {len(rows)} clauses of faults, {missed} not caught; {later} faults told by another")
+    print(f"{len(selected)} runs")
     for run in failed:
         print(f"no report: {run.name}")
     sys.exit(bool(failed))
