@@ -1,18 +1,17 @@
 """Reports for the forms: one in which there is something of everything, the same with hostile texts, and large ones."""
 
 import datetime
-from typing import Any
 
 from msgspec.structs import replace
 
-from tests.records import COSTS, GOOD, HEADER, case, clause, record, report_of
+from tests.hostile_report import spoiled
+from tests.records import COSTS, GOOD, HEADER, case, clause, record, report_of, waiver
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import ReadingFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain, typed
 from tffs_conformance.suite.judge.reports import build
 
@@ -22,12 +21,6 @@ ATTACK = (
     "</script><script>alert(1)</script><img src=http://x.invalid/ onerror=alert(2)>\"'><svg/onload=alert(3)>"
     "<!--<script>]]>&amp;{{7*7}}`|$(id)\x1b[31m\x00\u202e\u2066\u2028\r\n\udcff\udc80\ud800\ufeff%00%3Cscript%3E"
 )
-
-#: Values that are no texts of a plugin, by their keys.
-_KEPT = {
-    "schema", "verdict", "ended", "state", "level", "tier", "sha256", "catalogue", "commit", "expires", "tables",
-    "counts",
-}  # fmt: skip
 
 
 def full() -> Report:
@@ -41,13 +34,8 @@ def full() -> Report:
         suite=replace(HEADER.suite, catalogue=digest(plain(clauses))),
         clauses=clauses,
         claims=(appends,),
-        waivers=(
-            Waiver(
-                clause="init.once", case="*", fingerprint="code=OK", reason="old", owner="me", issue="https://x.invalid",
-                expires=datetime.date(2030, 1, 1), expired=False,
-            ),
-        ),
-    )  # fmt: skip
+        waivers=(waiver(clause="init.once", issue="https://x.invalid", expires=datetime.date(2030, 1, 1)),),
+    )
     services = Figures(("image:1",), 20, (Figure("from a peer", 10),), None)
     return build(header, _cases(), duration=1, left_out=None, services=services, costs=COSTS)
 
@@ -79,20 +67,7 @@ def _cases() -> tuple[CaseRecord, ...]:
 
 def hostile(report: Report) -> Report:
     """The same report, in which every text that may be a plugin's, every name included, goes on with an attack."""
-    return typed(_attacked(plain(report), ""), Report)
-
-
-def _attacked(value: Any, key: str) -> Any:
-    if key in _KEPT:
-        return value
-    if isinstance(value, str):
-        return value and value + ATTACK
-    if isinstance(value, (list, tuple)):
-        return [_attacked(item, key) for item in value]
-    if isinstance(value, dict):
-        named = key in {"clauses", "classes", "options", "readings_seen", "limits"}
-        return {name + ATTACK if named else name: _attacked(item, name) for name, item in value.items()}
-    return value
+    return typed(spoiled(report, lambda text: text and text + ATTACK), Report)
 
 
 def large(cases: int) -> Report:

@@ -5,13 +5,13 @@ alike wherever it stands, so that the report agrees with itself and is read like
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from msgspec import inspect
+from msgspec import Struct, inspect
 from msgspec.structs import replace
 
-from tests.records import COSTS, HEADER, case, record
+from tests.records import COSTS, HEADER, case, record, waiver
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.costs import Costs
 from tffs_conformance.reports.model.header import Header, digest
@@ -19,11 +19,8 @@ from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Endi
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain, typed
 from tffs_conformance.suite.judge.reports import build
-
-T = TypeVar("T")
 
 #: What a reader might obey: each is harmless where it is text.
 HARM = (
@@ -58,32 +55,27 @@ def hostile_report(harm: str = HOSTILE, long: int = LONG) -> Report:
     The name of the target, the id of a case, and a check's `got` are `long` characters longer.
     """
     claim = StatedClaim(name="c", value="v", text="t", supported=True, clauses=("read.succeeds",))
-    waivers = (_waiver("read.succeeds", "code=KNOWN"), _waiver("read.hint", "code=NOT SEEN"))
-    header = _spoiled(plain(replace(HEADER, claims=(claim,), waivers=waivers)), inspect.type_info(Header), harm)
+    more: dict[str, Any] = {"case": "read/odd", "issue": "i", "expires": datetime.date(2100, 1, 1), "cases": 0}
+    known = waiver(fingerprint="code=KNOWN", **more)
+    waivers = (known, replace(known, clause="read.hint", fingerprint="code=NOT SEEN"))
+    header = spoiled(replace(HEADER, claims=(claim,), waivers=waivers), _around(harm))
     header["target"]["name"] += "N" * long
     header["suite"]["catalogue"] = digest(header["clauses"])
     services = Figures(images=("image:1",), size=1, figures=(Figure("what", 1),), failure=None)
     report = build(
         typed(header, Header),
-        [_harmful(one, CaseRecord, harm) for one in _cases(long)],
+        [typed(spoiled(one, _around(harm)), CaseRecord) for one in _cases(long)],
         duration=1.0,
         left_out=harm + "2 cases did not end" + harm,
-        services=_harmful(services, Figures, harm),
-        costs=_harmful(COSTS, Costs, harm),
+        services=typed(spoiled(services, _around(harm)), Figures),
+        costs=typed(spoiled(COSTS, _around(harm)), Costs),
     )
     classes = {name: replace(one, reason=harm + one.reason + harm) for name, one in report.classes.items()}
     return replace(report, reason=harm + report.reason + harm, classes=classes)
 
 
-def _harmful(value: T, kind: type[T], harm: str) -> T:
-    return typed(_spoiled(plain(value), inspect.type_info(kind), harm), kind)
-
-
-def _waiver(clause: str, fingerprint: str) -> Waiver:
-    expires = datetime.date(2100, 1, 1)
-    return Waiver(
-        clause=clause, case="read/odd", fingerprint=fingerprint, reason="r", owner="o", issue="i", expires=expires
-    )
+def _around(harm: str) -> Callable[[str], str]:
+    return lambda text: harm + text + harm
 
 
 def _cases(long: int) -> list[CaseRecord]:
@@ -114,24 +106,29 @@ def _cases(long: int) -> list[CaseRecord]:
     ]
 
 
-def _spoiled(value: Any, kind: inspect.Type, harm: str) -> Any:
-    """Plain values of a type, each text in them with `harm` around it where the type says no more than text."""
+def spoiled(value: Struct, spoil: Callable[[str], str]) -> dict[str, Any]:
+    """The plain values of a record, with each text changed of which its type says no more than that it is a text."""
+    found: dict[str, Any] = _spoiled(plain(value), inspect.type_info(type(value)), spoil)
+    return found
+
+
+def _spoiled(value: Any, kind: inspect.Type, spoil: Callable[[str], str]) -> Any:
     match kind:
         case inspect.Metadata():
-            return _spoiled(value, kind.type, harm)
+            return _spoiled(value, kind.type, spoil)
         case inspect.UnionType():
-            return _spoiled(value, _fitting(value, kind.types), harm)
+            return _spoiled(value, _fitting(value, kind.types), spoil)
         case inspect.StrType(pattern=None):
-            return harm + value + harm
+            return spoil(value)
         case inspect.VarTupleType() | inspect.ListType():
-            return [_spoiled(one, kind.item_type, harm) for one in value]
+            return [_spoiled(one, kind.item_type, spoil) for one in value]
         case inspect.DictType():
             return {
-                _spoiled(key, kind.key_type, harm): _spoiled(one, kind.value_type, harm) for key, one in value.items()
+                _spoiled(key, kind.key_type, spoil): _spoiled(one, kind.value_type, spoil) for key, one in value.items()
             }
         case inspect.StructType():
             kinds = {field.encode_name: field.type for field in kind.fields}
-            return {key: _spoiled(one, kinds[key], harm) for key, one in value.items()}
+            return {key: _spoiled(one, kinds[key], spoil) for key, one in value.items()}
     return value
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.commands import output_of
-from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, report_of
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, report_of, waiver
 from tests.test_compare import ERROR, NOT_RUN, OK
 from tests.test_suite import run
 from tffs_conformance.reports.document import load, write
@@ -18,7 +18,7 @@ from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import Header, SuiteFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.report import REPORT_NAME, Report
-from tffs_conformance.reports.model.waivers import Waiver, WaiverState
+from tffs_conformance.reports.model.waivers import WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.run.collection import Wanted
 from tffs_conformance.suite.engine.case_facts import TIERS
@@ -29,16 +29,7 @@ from tffs_conformance.suite.judge.waivers import waived
 
 ALL = (*GOOD, case("read/b", ("read.hint", "warning")), broken("read/c"))
 CLAIM = StatedClaim(name="append", value=True, text="it appends", supported=True, clauses=("read.succeeds",))
-WAIVER = Waiver(
-    clause="read.succeeds",
-    case="*",
-    fingerprint="code=UNKNOWN",
-    reason="r",
-    owner="o",
-    issue=None,
-    expires=None,
-    cases=2,
-)
+WAIVER = waiver(fingerprint="code=UNKNOWN", cases=2)
 
 
 def part(*cases: CaseRecord, left_out: str | None = "a shard", selection: str = "--shard", **header: Any) -> Report:

@@ -1,12 +1,15 @@
 """What a run says of a claim follows from the checks of the clauses that the claim is about."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.records import case, record
 from tffs_conformance.reports import plain
 from tffs_conformance.reports.model.claims import ClaimAccount, ClaimState, StatedClaim, accounts
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
+
+CLAIM = StatedClaim(name="append", value=True, text="", supported=True, clauses=("append.succeeds",))
 
 
 @pytest.mark.parametrize(
@@ -26,26 +29,25 @@ from tffs_conformance.reports.model.verdicts import Verdict
     ],
 )
 def test_the_state_of_a_claim(supported: bool | None, verdicts: list[str], state: ClaimState) -> None:
-    claim = StatedClaim(name="append", value=True, text="", supported=supported, clauses=("append.succeeds",))
     cases = [case(f"append/{k}", ("append.succeeds", verdict)) for k, verdict in enumerate(verdicts)]
-    (account,) = accounts([claim], [*cases, case("read/a", ("read.succeeds", "violation"))])
+    (account,) = accounts(
+        [replace(CLAIM, supported=supported)], [*cases, case("read/a", ("read.succeeds", "violation"))]
+    )
     assert account.state is state
     assert account.checks == {verdict: verdicts.count(verdict) for verdict in verdicts}
 
 
 def test_checks_are_counted_as_often_as_they_stand_for() -> None:
-    claim = StatedClaim(name="append", value=True, text="", supported=True, clauses=("append.succeeds",))
     checks = [CheckRecord("append.succeeds", Verdict.CONFORM, "x", "x", times=times) for times in (1, 3)]
-    (account,) = accounts([claim], [record("a", Verdict.CONFORM, *checks)])
+    (account,) = accounts([CLAIM], [record("a", Verdict.CONFORM, *checks)])
     assert account.checks == {"conform": 4}
 
 
 def test_an_account_is_read_strictly() -> None:
-    claim = StatedClaim(name="append", value=True, text="", supported=True, clauses=("append.succeeds",))
-    written = plain.plain(accounts([claim], [case("a", ("append.succeeds", "conform"))])[0])
+    written = plain.plain(accounts([CLAIM], [case("a", ("append.succeeds", "conform"))])[0])
     assert plain.typed(written, ClaimAccount).checks == {"conform": 1}
     for wrong in ({"more": 1}, {"checks": {"conform": 0}}):
         with pytest.raises(ValueError, match=r"more|>= 1"):
             plain.typed(written | wrong, ClaimAccount)
     with pytest.raises(ValueError, match="more"):
-        plain.typed(plain.plain(claim) | {"more": 1}, StatedClaim)
+        plain.typed(plain.plain(CLAIM) | {"more": 1}, StatedClaim)

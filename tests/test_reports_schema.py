@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.records import COSTS, GOOD, HEADER, record, report_of
+from tests.records import COSTS, GOOD, HEADER, record, report_of, waiver
 from tffs_conformance.reports import json_schema
 from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.errors import ReportError, WrongSchemaError
@@ -22,7 +22,6 @@ from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import SCHEMA
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import ClauseVerdict, Verdict
-from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import digest_of
 from tffs_conformance.suite.judge.reports import build
 
@@ -48,8 +47,7 @@ def full() -> str:
 
 def header() -> Header:
     claim = StatedClaim(name="append", value=True, text="It appends.", supported=True, clauses=("read.succeeds",))
-    entry = Waiver(clause="read.succeeds", case="*", fingerprint="code=UNKNOWN", reason="r", owner="o", issue=None,
-                   expires=datetime.date(2027, 3, 1), cases=2)  # fmt: skip
+    entry = waiver(fingerprint="code=UNKNOWN", expires=datetime.date(2027, 3, 1), cases=2)
     return replace(HEADER, claims=(claim,), waivers=(entry,))
 
 
