@@ -170,6 +170,11 @@ def changed(change: str, value: Any) -> dict[str, Any]:
         ("cases.0.\udcff", "x", WrongSchemaError),
         ("cases.0.verdict", "\udcff", WrongSchemaError),
         ("cases.0.output", None, WrongSchemaError),
+        ("cases.0.id", 3, WrongSchemaError),
+        ("cases.0.clauses", "read.x", WrongSchemaError),
+        ("cases.0.checks", [{}], WrongSchemaError),
+        ("cases.0.duration", -1.0, WrongSchemaError),
+        ("cases.0.executed", 1, WrongSchemaError),
         ("clauses.stat\udcff", 1, WrongSchemaError),
         ("suite.commit", "HEAD", WrongSchemaError),
         ("suite.duration", "long", WrongSchemaError),
@@ -272,14 +277,9 @@ def test_a_verdict_better_than_the_counts_is_named() -> None:
 CHECKS = st.lists(st.tuples(st.sampled_from(list(CLAUSES)), st.sampled_from(Verdict)), max_size=3)
 
 
-def cases_of(name: str, checks: list[tuple[str, Verdict]], own: Verdict, **more: Any) -> CaseRecord:
-    """A case with these checks, of the clauses of which it may declare others, too."""
-    return case(name, *checks, verdict=own, **more)
-
-
 RECORDS = st.lists(
     st.builds(
-        cases_of,
+        lambda name, checks, verdict, **more: case(name, *checks, verdict=verdict, **more),
         st.text(st.characters()),
         CHECKS,
         st.sampled_from(Verdict),

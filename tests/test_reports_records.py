@@ -1,12 +1,9 @@
 """Records survive JSON unchanged, whatever a plugin said."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.records import record
 from tffs_conformance.reports import plain
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -53,34 +50,6 @@ def test_a_check_says_nothing_of_what_there_is_not() -> None:
         "expected",
         "got",
     ]
-
-
-GOOD: dict[str, Any] = plain.plain(record("a/b", Verdict.CONFORM))
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"verdict": "fine"}, "Invalid enum value 'fine'"),
-        ({"verdict": "\udcff"}, "surrogates"),
-        ({"\udcff": 1}, "surrogates"),
-        ({"surprise": 1}, "unknown field `surprise`"),
-        ({"duration": -1.0}, ">= 0"),
-        ({"executed": 1}, "Expected `bool`"),
-        ({"checks": [{}]}, "missing required field `clause`"),
-        ({"clauses": "read.x"}, "Expected `array`"),
-        ({"id": None}, "Expected `str`"),
-    ],
-)
-def test_another_value_is_no_record(change: dict[str, Any], error: str) -> None:
-    with pytest.raises(ValueError, match=error):
-        plain.typed(GOOD | change, CaseRecord)
-
-
-@pytest.mark.parametrize("key", list(GOOD))
-def test_no_key_of_a_case_can_be_missing(key: str) -> None:
-    with pytest.raises(ValueError, match=f"missing required field `{key}`"):
-        plain.typed({name: value for name, value in GOOD.items() if name != key}, CaseRecord)
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", "{", "", "[" * 100_000])
