@@ -144,7 +144,7 @@ def test_waivers_and_the_gate_go_together(tmp_path: Path, known: Report) -> None
 
 #: The tiers of plain runs, from the smallest.
 PLAIN = TIERS[: TIERS.index("full") + 1]
-#: Faults, and what breaks: by the first two a law, in cases that are about something else, by another a process.
+#: Faults, each with a clause that it breaks. The first two show in cases that are about something else.
 MENDED = {
     "read.end-returns-minus-one": "read.return-agrees-with-the-code",
     "read.exact-end-is-out-of-range": "read.return-agrees-with-the-code",
