@@ -63,36 +63,40 @@ def fates(found: Sequence[Symbols]) -> list[tuple[str, tuple[str, ...], tuple[st
 
 # Where it loads -------------------------------------------------------------------------------------------------------
 
+BOTH = ("2.1", "2.2")
+
 
 @pytest.mark.parametrize(
-    ("symbol", "loads", "missing"),
+    ("symbol", "links", "table", "loads", "missing"),
     [
-        ("TF_NewStatus", ("2.1", "2.2"), []),
-        ("TF_Old", ("2.1",), [("", ("TF_Old",), ("2.2",))]),
-        ("TF_Never", (), [("", ("TF_Never",), ("2.1", "2.2"))]),
+        ("TF_NewStatus", (TENSORFLOW,), TABLE, BOTH, []),
+        ("TF_Old", (TENSORFLOW,), TABLE, ("2.1",), [("", ("TF_Old",), ("2.2",))]),
+        ("TF_Never", (TENSORFLOW,), TABLE, (), [("", ("TF_Never",), BOTH)]),
+        # A library that the plugin does not name gives it something only in the global scope.
+        (RUN, (), TABLE, ("2.2",), [(CXX_NAME, (RUN,), ("2.1",))]),
+        (RUN, (TENSORFLOW,), TABLE, ("2.2",), [(CXX_NAME, (RUN,), ("2.1",))]),
+        (RUN, (TENSORFLOW,), APART, (), [(CXX_NAME, (RUN,), BOTH)]),
+        (RUN, (CXX,), APART, BOTH, []),
+        # A library that a library of TensorFlow names is named.
+        ("TF_NewStatus", (CXX,), APART, BOTH, []),
+        # A program has the libraries of C.
+        ("floor", ("-nostdlib",), TABLE, BOTH, []),
+        # Libraries that a library names are asked, too, and may lack something themselves.
+        ("only_here", ("-l:libmiddle.so", BESIDE), TABLE, BOTH, []),
+        ("nowhere", ("-l:libmiddle.so", BESIDE), TABLE, (), [("", ("nowhere",), BOTH)]),
+        ("use", ("-l:libneedy.so", TENSORFLOW, BESIDE), TABLE, ("2.1",), [("", ("TF_Old",), ("2.2",))]),
     ],
 )
-def test_a_plugin_loads_where_its_symbols_are(
-    folder: Path, symbol: str, loads: tuple[str, ...], missing: list[object]
+def test_plugin_loads_where_its_symbols_are(
+    folder: Path, symbol: str, links: Sequence[str], table: Exports, loads: tuple[str, ...], missing: list[object]
 ) -> None:
-    found = seen(folder, symbol, TENSORFLOW)
-    assert (found.loads, fates(found.missing)) == (loads, missing)
+    library(folder, "libmiddle.so", "void middle(void) {}", OTHER, BESIDE)
+    library(folder, "libneedy.so", USES.format("TF_Old"), BESIDE)
+    found = seen(folder, symbol, *links, table=table)
+    assert (found.loads, fates(found.missing), found.unknown) == (loads, missing, ())
 
 
-def test_what_a_plugin_does_not_name_gives_it_something_only_in_the_global_scope(folder: Path) -> None:
-    for links in ((), (TENSORFLOW,)):
-        found = seen(folder, RUN, *links)
-        assert found.loads == ("2.2",)
-        assert fates(found.missing) == [(CXX_NAME, (RUN,), ("2.1",))]
-    assert seen(folder, RUN, TENSORFLOW, table=APART).loads == ()
-    assert seen(folder, RUN, CXX, table=APART).loads == ("2.1", "2.2")
-
-
-def test_what_tensorflows_libraries_name_is_named(folder: Path) -> None:
-    assert seen(folder, "TF_NewStatus", CXX, table=APART).loads == ("2.1", "2.2")
-
-
-def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
+def test_missing_library_leaves_its_symbols_unknown(folder: Path) -> None:
     code = "".join(USES.format(name).replace("use", f"use_{name}") for name in ("TF_Old", "only_here", "early"))
     plugin = library(folder, "plugin.so", code, TENSORFLOW, OTHER)
     found = abi.read(plugin, table=APART)
@@ -103,38 +107,21 @@ def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
     assert abi.read(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
 
 
-def test_no_release_has_another_library_of_tensorflows(folder: Path) -> None:
+def test_library_of_another_tensorflow_is_missing(folder: Path) -> None:
     library(folder, "libtensorflow_framework.so.1", "void TF_Ancient(void) {}")
     found = seen(folder, "TF_NewStatus", "-l:libtensorflow_framework.so.1", TENSORFLOW)
     assert (found.loads, found.unknown) == ((), ())
-    assert fates(found.missing) == [("", ("libtensorflow_framework.so.1",), ("2.1", "2.2"))]
+    assert fates(found.missing) == [("", ("libtensorflow_framework.so.1",), BOTH)]
 
 
-def test_a_program_has_the_libraries_of_c_whether_they_are_named_or_not(folder: Path) -> None:
-    assert seen(folder, "floor", "-nostdlib").loads == ("2.1", "2.2")
-
-
-def test_of_templates_nobody_can_tell(folder: Path) -> None:
+def test_symbols_of_templates_are_undecided(folder: Path) -> None:
     found = seen(folder, TEMPLATE, TENSORFLOW)
-    assert (found.loads, found.untold) == (("2.1", "2.2"), (TEMPLATE,))
+    assert (found.loads, found.untold) == (BOTH, (TEMPLATE,))
 
 
-def test_what_the_libraries_of_c_have_is_not_looked_for(folder: Path) -> None:
-    # Neither tables nor libraries are read: nothing is left to be explained.
+def test_symbols_of_the_c_library_are_not_missing(folder: Path) -> None:
     plugin = library(folder, "plugin.so", '#include <stdio.h>\nvoid use(void) { puts(""); }', "-Wl,-Bsymbolic")
     assert abi.read(plugin, table=Exports(("2.1",))).loads == ("2.1",)
-
-
-def test_libraries_that_a_library_names_are_asked_too(folder: Path) -> None:
-    library(folder, "libmiddle.so", "void middle(void) {}", OTHER, BESIDE)
-    assert seen(folder, "only_here", "-l:libmiddle.so", BESIDE).loads == TABLE.releases
-    assert seen(folder, "nowhere", "-l:libmiddle.so", BESIDE).loads == ()
-
-
-def test_what_a_library_of_the_plugin_needs_may_be_missing(folder: Path) -> None:
-    library(folder, "libmiddle.so", USES.format("TF_Old"), BESIDE)
-    found = seen(folder, "use", "-l:libmiddle.so", TENSORFLOW, BESIDE)
-    assert fates(found.missing) == [("", ("TF_Old",), ("2.2",))]
 
 
 @pytest.mark.parametrize(
@@ -160,43 +147,28 @@ def test_names_of_templates_are_recognised(symbol: str, is_of_template: bool) ->
 # The command ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(releases, "about", lambda symbols: TABLE)
-
-
-@pytest.mark.usefixtures("small_table")
-def test_the_command_says_it(folder: Path) -> None:
-    plugin = library(folder, "plugin.so", USES.format("copied"), TENSORFLOW, OTHER, BESIDE)
-    done = output_of("abi", plugin)
-    assert f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6" in done
-    assert "  2.1 to 2.2        loads" in done
-    assert "To do: " not in done
-    plugin = library(folder, "plugin.so", USES.format(RUN), TENSORFLOW)
-    done = output_of("abi", plugin)
-    assert f"{RUN}: in {CXX_NAME}, which it does not name" in done
-    plugin = library(folder, "plugin.so", USES.format("TF_Never"), TENSORFLOW)
-    done = output_of("abi", plugin, code=1)
-    assert "TF_Never: TensorFlow does not have that" in done
-
-
-@pytest.mark.usefixtures("small_table")
 @pytest.mark.parametrize(
-    ("symbol", "links", "code", "remedy"),
+    ("symbol", "links", "code", "lines", "remedy"),
     [
-        ("TF_NewStatus", (), 0, "look TensorFlow's functions up at run time"),
-        ("TF_Never", (), 1, "look TensorFlow's functions up at run time"),
-        (RUN, (TENSORFLOW,), 0, "use the functions of the C interface alone"),
-        ("nowhere", (), 1, "link the plugin with whatever has"),
+        ("copied", (TENSORFLOW, OTHER, BESIDE), 0,
+         (f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6", "  2.1 to 2.2        loads"), ""),
+        ("TF_NewStatus", (), 0, ("does not load",), "look TensorFlow's functions up at run time"),
+        ("TF_Never", (TENSORFLOW,), 1, ("TF_Never: TensorFlow does not have that",), "look TensorFlow's functions up"),
+        (RUN, (TENSORFLOW,), 0, (f"{RUN}: in {CXX_NAME}, which it does not name",), "use the functions of the C int"),
+        ("nowhere", (), 1, ("does not load",), "link the plugin with whatever has"),
     ],
-)
-def test_the_command_ends_with_the_remedy(
-    folder: Path, symbol: str, links: tuple[str, ...], code: int, remedy: str
-) -> None:
+)  # fmt: skip
+def test_command_names_releases_reasons_and_remedy(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, symbol: str, links: Sequence[str], code: int,
+    lines: Sequence[str], remedy: str,
+) -> None:  # fmt: skip
+    for function in ("of_c", "whole"):
+        monkeypatch.setattr(releases, function, lambda: TABLE)
     done = output_of("abi", library(folder, "plugin.so", USES.format(symbol), *links), code=code)
-    assert "does not load" in done
-    assert [line for line in done.splitlines() if line.startswith("To do: ")] == done.splitlines()[-1:]
-    assert done.splitlines()[-1].startswith(f"To do: {remedy}")
+    assert all(line in done for line in lines), done
+    remedies = [line for line in done.splitlines() if line.startswith("To do: ")]
+    assert [line.startswith(f"To do: {remedy}") for line in remedies] == [True] * bool(remedy)
+    assert not remedy or done.splitlines()[-1:] == remedies
 
 
 @pytest.mark.parametrize("content", [b"", b"no ELF", None])
@@ -267,8 +239,7 @@ def test_what_is_written_is_read(tool: Any, tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(releases, function.__name__, function.__wrapped__)
     tool.write(TABLE)
     assert releases.whole() == TABLE
-    assert releases.about(["copied"]).symbols.keys() == TABLE.symbols.keys() - {RUN}
-    assert releases.about(["copied", RUN]) == TABLE
+    assert releases.of_c().symbols.keys() == TABLE.symbols.keys() - {RUN}
 
 
 @pytest.mark.parametrize("name", ["posix", "memory"])

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,6 @@ from .elf import NotElfError, SharedObject
 from .releases import LIBRARIES, PYTHON_NAME, Exports
 from .runtimes import CXX_NAME
 
-#: Where libraries are, besides what ldconfig knows.
-FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 #: The libraries of C and C++: every process has them, and TensorFlow has no copies of what is in them.
 STANDARD = re.compile(r"(libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+")
 #: Those that a program of Python has in its global scope.
@@ -76,60 +74,43 @@ class Abi:
         return tuple(release for release in self.releases if release not in lacking)
 
 
-@dataclass(frozen=True, slots=True)
-class _Library:
-    """An object that is asked for symbols; `path` is where it is on this machine, if it is."""
-
-    name: str
-    path: Path | None
-    plugin: SharedObject | None = None
-
-    @property
-    def shared(self) -> SharedObject | None:
-        """What it states about itself, read when it is needed; None where it cannot be read."""
-        return self.plugin or (_read(self.path) if self.path else None)
-
-    @property
-    def is_own(self) -> bool:
-        """Whether it is the plugin or a library of its own: neither TensorFlow's nor one of C and C++."""
-        return self.name not in LIBRARIES and not STANDARD.fullmatch(self.name)
-
-    def gives(self, symbol: str) -> bool:
-        """Whether it has a symbol; of TensorFlow's libraries the tables say that."""
-        return self.name not in LIBRARIES and self.shared is not None and symbol in self.shared.exported
-
-
 def read(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
     """Look at a plugin. Raises NotElfError, and OSError where it cannot be read.
 
     With `content` the plugin is another machine's, of whose libraries nothing is known.
     """
     shared = elf.read(plugin.read_bytes() if content is None else content)
-    asked = _asked(_Library(plugin.name, plugin, shared), here=content is None)
-    own = [one for one in asked if one.is_own]
-    foreign = [one.name for one in own if OF_TENSORFLOW.fullmatch(one.name)]
-    unknown = tuple(one.name for one in own if one.shared is None and one.name not in foreign)
-    wanted = sorted({symbol for one in own if one.shared for symbol in one.shared.needed - one.shared.standard})
-    table = releases.about(wanted) if table is None else table
+    own = _own_libraries(plugin, shared, here=content is None)
+    readable = [one for one in own.values() if one]
+    foreign = [name for name in own if OF_TENSORFLOW.fullmatch(name)]
+    unknown = tuple(name for name, one in own.items() if one is None and name not in foreign)
+    named = {name for one in readable for name in one.libraries}
+    named.update(*(BROUGHT.get(name, ()) for name in named))
+    wanted = set[str]().union(*(one.needed for one in readable)).difference(*(one.exported for one in readable))
+    if table is None:
+        table = releases.whole() if any(map(releases.is_cxx, wanted)) else releases.of_c()
+    for name in (*PRESENT, *filter(STANDARD.fullmatch, named)):
+        # The library need not be read if TensorFlow has all that is wanted.
+        if wanted - table.symbols.keys() and (standard := _read(_place(name))):
+            wanted -= standard.exported
     missing = defaultdict[tuple[str, int], list[str]](list)
     missing["", table.everywhere] += foreign
     of_tensorflow, untold = list[str](), list[str]()
-    for symbol in wanted:
+    for symbol in sorted(wanted):
         known = symbol in table.symbols
-        may_be_unknown = not known or not (releases.is_cxx(symbol) or releases.is_function_of_c(symbol))
-        if any(one.gives(symbol) for one in asked) or (unknown and may_be_unknown):
+        if unknown and not (known and (releases.is_cxx(symbol) or releases.is_function_of_c(symbol))):
             continue
         of_tensorflow.append(symbol)
         if not known and _is_of_template(symbol):
             untold.append(symbol)
             continue
-        having = dict(zip(LIBRARIES, table.exporters(symbol), strict=True))
+        having = table.exporters(symbol)
         lacking = table.everywhere
-        for name, scope in zip(LIBRARIES, table.scope, strict=True):
-            lacking &= ~(having[name] & (table.everywhere if any(name == one.name for one in asked) else scope))
-        for name in LIBRARIES:
-            missing[name, lacking & having[name]].append(symbol)
-            lacking &= ~having[name]
+        for name, exporting, scope in zip(LIBRARIES, having, table.scope, strict=True):
+            lacking &= ~(exporting if name in named else exporting & scope)
+        for name, exporting in zip(LIBRARIES, having, strict=True):
+            missing[name, lacking & exporting].append(symbol)
+            lacking &= ~exporting
         missing["", lacking].append(symbol)
     return Abi(
         libraries=shared.libraries,
@@ -158,33 +139,39 @@ def _is_of_template(symbol: str) -> bool:
     return prefix is not None and _TEMPLATE_ARGUMENTS.match(symbol, place) is not None
 
 
-def _asked(plugin: _Library, *, here: bool) -> Sequence[_Library]:
-    """The objects that are asked for a symbol: the plugin, the libraries that it names, those that they name …"""
-    asked = [plugin]
-    for one in asked:
-        folders: list[Path] = []
-        names: Sequence[str] = BROUGHT.get(one.name, ())
-        if one.is_own and one.shared is not None:
-            beside = str(one.path.parent) if one.path else ""
-            paths = (path.replace("${ORIGIN}", beside).replace("$ORIGIN", beside) for path in one.shared.run_path)
-            folders, names = [*map(Path, paths)], one.shared.libraries
-        for name in names:
-            if all(name != other.name for other in asked):
-                asked.append(_Library(name, _found(name, folders) if here else None))
-    return asked + [_Library(name, _found(name, ())) for name in PRESENT if all(name != one.name for one in asked)]
+def _own_libraries(plugin: Path, shared: SharedObject, *, here: bool) -> Mapping[str, SharedObject | None]:
+    """The plugin, the libraries that it names, those that they name …: neither TensorFlow's nor those of C and C++.
+
+    None stands for one that cannot be read on this machine.
+    """
+    own: dict[str, SharedObject | None] = {plugin.name: shared}
+    found = [(plugin.parent, shared)]
+    for origin, one in found:
+        folders = [text.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(origin)) for text in one.run_path]
+        for name in one.libraries:
+            if name in own or name in LIBRARIES or STANDARD.fullmatch(name):
+                continue
+            path = _place(name, folders) if here else None
+            own[name] = library = _read(path)
+            if path and library:
+                found.append((path.parent, library))
+    return own
 
 
-def _found(name: str, folders: Iterable[Path]) -> Path | None:
+def _place(name: str, folders: Iterable[str] = ()) -> Path | None:
     """Where a library is on this machine."""
-    candidates = [folder / name for folder in (*folders, *map(Path, FOLDERS))]
-    # A path may be longer than the system takes, at which is_file raises.
-    return next((path for path in candidates if os.path.isfile(path)), None) or _cached_by_loader().get(name)
+    for folder in folders:
+        # At a path that is longer than the system takes, Path.is_file raises.
+        if os.path.isfile(os.path.join(folder, name)):
+            return Path(folder, name)
+    return _cached_by_loader().get(name)
 
 
 @functools.cache
-def _read(path: Path) -> SharedObject | None:
+def _read(path: Path | None) -> SharedObject | None:
+    """The shared object at a path; None where it cannot be read."""
     try:
-        return elf.read(path.read_bytes())
+        return elf.read(path.read_bytes()) if path else None
     except (NotElfError, OSError):
         return None
 

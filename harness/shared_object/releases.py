@@ -7,7 +7,7 @@ those of the compilers inside. packaging/tensorflow_exports.py refreshes the tab
 
 import functools
 import lzma
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,11 +70,6 @@ def of_c() -> Exports:
         scopes.append(names.split(" "))
     scope = tuple(sum((library in names) << k for k, names in enumerate(scopes)) for library in LIBRARIES)
     return Exports(tuple(releases), scope, _read("c"))
-
-
-def about(symbols: Iterable[str]) -> Exports:
-    """The tables as far as something about these symbols may be in them."""
-    return whole() if any(map(is_cxx, symbols)) else of_c()
 
 
 @functools.cache

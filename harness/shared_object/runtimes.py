@@ -26,12 +26,9 @@ CXX_NAME = "libtensorflow_cc.so.2"
 PACKAGES = ("tensorflow", "tensorflow-cpu")
 #: How a folder of an installed release is called.
 _INSTALLED = re.compile(r"tensorflow(?:_(?:cpu|gpu|intel|rocm))?-([^-]+)\.dist-info")
-
-
-#: Pythons whose wheels are taken if there is none for this one, the newest first.
+#: Pythons whose wheels are taken if there is none for this one, the newest first, and the platform of these wheels.
 PYTHONS = ("3.10", "3.9", "3.8", "3.7")
-#: What the names of wheels for Linux say of the glibc that they need.
-GLIBCS = ("manylinux_2_17", "manylinux2014", "manylinux_2_12", "manylinux2010")
+PLATFORM = f"manylinux2014_{platform.machine()}"
 
 
 class NoRuntimeError(Exception):
@@ -46,7 +43,7 @@ class NoWheelError(NoRuntimeError):
 class Runtime:
     """A runtime. `libraries` are paths where the hosts run, the one of the C functions first; none for the stand-in.
 
-    `more` are those that only some plugins need. `version` is empty where nobody knows it.
+    `more` are those that only some plugins need. `version` is empty where it is not known.
     """
 
     name: str = STAND_IN
@@ -70,49 +67,35 @@ def find(given: str, *, here: bool = True) -> Runtime:
     if not here:
         return Runtime("TensorFlow", "", (f"{given}/{RUNTIME_NAME}",))
     if given == "tensorflow":
-        return installed(_beside())
-    if Path(given).is_dir() or given.startswith((os.sep, ".", "~")):
-        return installed(_folder(Path(given).expanduser()))
-    return installed(_released(given))
+        spec = importlib.util.find_spec("tensorflow")
+        folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+        advice = f"TensorFlow is installed for {sys.executable}; 'tensorflow-cpu==2.21.*' would fetch one"
+    elif Path(given).is_dir() or given.startswith((os.sep, ".", "~")):
+        folder = Path(given).expanduser()
+        inside = sorted(folder.glob("lib/python3*/site-packages/tensorflow"))
+        folders = [folder, folder / "tensorflow", *inside, folder / "lib"]
+        advice = f"{RUNTIME_NAME} is in {folder}, nor where an environment of Python has it"
+    else:
+        return installed(_released(given))
+    for folder in folders:
+        if (folder / RUNTIME_NAME).is_file():
+            return installed(folder.resolve())
+    raise NoRuntimeError(f"no {advice}")
 
 
 def installed(folder: Path) -> Runtime:
-    """The TensorFlow whose libraries are in this folder."""
+    """The TensorFlow whose libraries are in this folder; its version is in the name of a folder beside that."""
     more = tuple(str(path) for path in (folder / CXX_NAME,) if path.is_file())
-    return Runtime("TensorFlow", _version(folder), (str(folder / RUNTIME_NAME),), more)
-
-
-def _version(folder: Path) -> str:
-    """What the folder is a release of: it stands beside the folder, or in its name."""
-    for path in sorted(folder.parent.iterdir()):
-        if found := _INSTALLED.fullmatch(path.name):
-            return found[1]
-    return ""
-
-
-def _beside() -> Path:
-    spec = importlib.util.find_spec("tensorflow")
-    for place in (spec and spec.submodule_search_locations) or ():
-        if (Path(place) / RUNTIME_NAME).is_file():
-            return Path(place)
-    raise NoRuntimeError(f"no TensorFlow is installed for {sys.executable}; 'tensorflow-cpu==2.21.*' would fetch one")
-
-
-def _folder(given: Path) -> Path:
-    """The folder of TensorFlow's libraries: the one that was given, or the one in that environment of Python."""
-    inside = ("", "tensorflow", "lib/python3*/site-packages/tensorflow", "lib")
-    for pattern in inside:
-        for folder in sorted(given.glob(pattern)) if pattern else [given]:
-            if (folder / RUNTIME_NAME).is_file():
-                return folder.resolve()
-    raise NoRuntimeError(f"no {RUNTIME_NAME} is in {given}, nor where an environment of Python has it")
+    beside = (_INSTALLED.fullmatch(path.name) for path in sorted(folder.parent.iterdir()))
+    version = next((found[1] for found in beside if found), "")
+    return Runtime("TensorFlow", version, (str(folder / RUNTIME_NAME),), more)
 
 
 # Releases -------------------------------------------------------------------------------------------------------------
 
 
 def cache() -> Path:
-    """Where releases are kept that were fetched."""
+    """The folder of the releases that were fetched."""
     return files.cache() / "runtimes"
 
 
@@ -127,43 +110,33 @@ def _released(given: str) -> Path:
             f"{given!r} is no runtime, which is {STAND_IN}, tensorflow, a folder, or a release such as"
             " tensorflow-cpu==2.21.*"
         )
-    fitting = [release for release in kept(wanted.name) if release in wanted.specifier]
-    if fitting:
-        return _place(wanted.name, max(fitting))
-    return _fetched(wanted)
-
-
-def kept(package: str) -> list[Version]:
-    """The releases of a package that are in the cache, the oldest first."""
-    found = cache().glob(f"{package}-[0-9]*/tensorflow/{RUNTIME_NAME}")
-    return sorted(Version(path.parents[1].name.removeprefix(f"{package}-")) for path in found)
-
-
-def _place(package: str, release: Version) -> Path:
-    return cache() / f"{package}-{release}" / "tensorflow"
+    found = cache().glob(f"{wanted.name}-[0-9]*/tensorflow/{RUNTIME_NAME}")
+    fetched = {Version(path.parents[1].name.removeprefix(f"{wanted.name}-")): path.parent for path in found}
+    fitting = [*wanted.specifier.filter(fetched)]
+    return fetched[max(fitting)] if fitting else _fetched(wanted)
 
 
 def _fetched(wanted: Requirement) -> Path:
     """Fetch a wheel with pip, and put what is needed of it into the cache."""
     cache().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache(), prefix=".fetching-") as folder:
+    with tempfile.TemporaryDirectory(dir=cache(), prefix=".fetching-") as name:
         print(f"fetching {wanted} with pip, for good, into {cache()} …", file=sys.stderr, flush=True)
-        unpacked, needed = Path(folder, "unpacked", "tensorflow"), Path(folder, "needed", "tensorflow")
-        unpack_wheel(str(wanted), unpacked.parent)
-        if not (unpacked / RUNTIME_NAME).is_file():
+        unpacked, needed = Path(name, "unpacked"), Path(name, "needed")
+        unpack_wheel(str(wanted), unpacked)
+        if not (unpacked / "tensorflow" / RUNTIME_NAME).is_file():
             raise NoRuntimeError(f"the wheel of {wanted} has no {RUNTIME_NAME}")
-        release = _version(unpacked)
-        needed.mkdir(parents=True)
+        release = installed(unpacked / "tensorflow").version
+        (needed / "tensorflow").mkdir(parents=True)
         for library in (RUNTIME_NAME, CXX_NAME):
-            if (unpacked / library).is_file():
-                (unpacked / library).rename(needed / library)
-        # The file that has the version in its name, as beside an installed one.
-        (needed.parent / f"tensorflow-{release}.dist-info").touch()
-        place = _place(wanted.name, Version(release))
+            if (unpacked / "tensorflow" / library).is_file():
+                (unpacked / "tensorflow" / library).rename(needed / "tensorflow" / library)
+        # The folder that has the version in its name, as beside an installed one.
+        (needed / f"tensorflow-{release}.dist-info").mkdir()
+        place = cache() / f"{wanted.name}-{release}"
         # Another process may have been faster.
-        if not place.parent.exists():
-            needed.parent.rename(place.parent)
-    return place
+        if not place.exists():
+            needed.rename(place)
+    return place / "tensorflow"
 
 
 def unpack_wheel(requirement: str, folder: Path) -> None:
@@ -174,10 +147,9 @@ def unpack_wheel(requirement: str, folder: Path) -> None:
     """
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--no-compile"]
     failures = []
-    for python in ("", *PYTHONS):
-        older = [f"--python-version={python}", *(f"--platform={one}_{platform.machine()}" for one in GLIBCS)]
-        options = [f"--target={folder}", *(older if python else [])]
-        done = subprocess.run([*command, *options, requirement], stderr=subprocess.PIPE, text=True, check=False)
+    for older in ((), *((f"--python-version={python}", f"--platform={PLATFORM}") for python in PYTHONS)):
+        given = [*command, f"--target={folder}", *older, requirement]
+        done = subprocess.run(given, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode == 0:
             return
         failures.append((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
