@@ -10,8 +10,8 @@ from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.contract.claims import stated
+from tffs_conformance.typed_toml import TomlError
 from third_party import images, judge, releases
-from third_party.releases import BadTableError
 
 CLONE = Path(__file__).parent.parent
 PUBLISHED = sorted(
@@ -25,10 +25,10 @@ PUBLISHED = sorted(
 def test_a_target(name: str) -> None:
     target = judge.read(name)
     assert target.version, "a report is of one release"
-    if not target.library:
-        assert target.package.name == "tensorflow-cpu"
+    if not target.file.library:
+        assert target.file.package == "tensorflow-cpu"
         return
-    assert set(target.programs.values()) <= {image.program.name for image in images.IMAGES if image.program}
+    assert set(target.file.programs.values()) <= {image.program.name for image in images.IMAGES if image.program}
     claimed = profile.read(str(judge.HERE / name / "profile.toml"))
     stated(claimed.claims)
     assert claimed.scheme
@@ -45,7 +45,7 @@ def test_all_releases_of_a_target_can_be_read() -> None:
     for name in judge.names():
         for version in judge.read(name).package.releases:
             target = judge.read(name, version)
-            if target.library:
+            if target.file.library:
                 assert f"--runtime={target.package.runtime_of(version)}" in target.judged
                 assert target.package.runtime_of(version).startswith(("stand-in", "tensorflow-cpu=="))
             else:
@@ -62,13 +62,14 @@ def test_wrong_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(releases, "TABLE", tmp_path / "releases.toml")
     for text, why in (
         ("", "has no releases of x"),
-        ("[x]\nruntime = 'a'", "has no releases of x"),
-        ("[x]\nreleases = ['1']\nother = 1", "other"),
-        ("[x]\nreleases = ['1']\nruntimes = {'2' = 'a'}", "a runtime for 2, which is not judged"),
-        ("[x", "releases.toml"),
+        ("[x]\nruntime = 'a'", "releases.toml: x has no releases"),
+        ("[x]\nreleases = ['1', 2]", "releases.toml: x: releases 2 is wrong: expected text, got int"),
+        ("[x]\nreleases = ['1']\nother = 1", "x has the unknown key 'other'; known are releases, runtime, runtimes"),
+        ("[x]\nreleases = ['1']\nruntimes = {'2' = 'a'}", "x: runtimes has 2, which is not judged"),
+        ("[x", "releases.toml is no TOML"),
     ):
         releases.TABLE.write_text(text)
-        with pytest.raises(BadTableError, match=why):
+        with pytest.raises(TomlError, match=why):
             releases.package("x")
 
 
@@ -81,7 +82,7 @@ def test_a_published_report(path: Path) -> None:
     assert found.clauses.keys() <= catalogue().keys()
     assert not found.waivers
     explained = (CLONE / path).with_name("reproduce.md").read_text()
-    if target.library:
+    if target.file.library:
         assert str(target.shared_object) == found.target.plugin
         assert shlex.join(target.command) in explained
 

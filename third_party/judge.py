@@ -7,15 +7,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from reference_plugins.dragonfly.services import build_images
 from reference_plugins.dragonfly.services.build_images import UnableError
+from tffs_conformance import typed_toml
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
 from tffs_conformance.harness.shared_object import runtimes
@@ -24,9 +25,10 @@ from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports import publish as reports
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.publish import NotPublishableError
+from tffs_conformance.typed_toml import TomlError
 
 from . import images, releases, tensorflows
-from .releases import BadTableError, Package
+from .releases import Package
 
 HERE = Path(__file__).resolve().parent
 CLONE = HERE.parent
@@ -42,26 +44,33 @@ EXPLAINED = (
 
 
 class BadTargetError(Exception):
-    """A target's file is wrong; the text is one sentence."""
+    """There is no such target, or it cannot be used; the text is one sentence."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """What a folder's target.toml says, and which release is judged.
+class TargetFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """A folder's target.toml.
 
     `library` is a path in the wheel of `package`; TensorFlow's own filesystems have none. `needs` are the packages
     without which the backing cannot be used, `settings` are variables for them. `programs` are variables for the
     plugin, each the folder of a program of `images.py`. `options` are pytest's.
     """
 
-    name: str
-    package: Package
-    version: str
+    package: str
     library: str = ""
     needs: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    programs: Mapping[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = {}
+    programs: dict[str, str] = {}
     options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target: its file, and which release of its package is judged."""
+
+    name: str
+    file: TargetFile
+    package: Package
+    version: str
 
     @property
     def is_newest(self) -> bool:
@@ -71,12 +80,12 @@ class Target:
     @property
     def folder(self) -> Path:
         """Where what was fetched of the release is kept, seen from the clone."""
-        return LIBRARIES / f"{self.package.name}-{self.version}"
+        return LIBRARIES / f"{self.file.package}-{self.version}"
 
     @property
     def shared_object(self) -> Path:
         """The library, once it was fetched, seen from the clone."""
-        return self.folder / Path(self.library).name
+        return self.folder / Path(self.file.library).name
 
     @property
     def published(self) -> Path:
@@ -91,14 +100,14 @@ class Target:
     @property
     def judged(self) -> tuple[str, ...]:
         """What pytest has to be told of it."""
-        if not self.library:
-            return (f"--through={self.folder / 'bin' / 'python'}", *self.options)
+        if not self.file.library:
+            return (f"--through={self.folder / 'bin' / 'python'}", *self.file.options)
         return (
             f"--plugin={self.shared_object}",
             f"--plugin-profile={Path('third_party', self.name, 'profile.toml')}",
             f"--runtime={self.package.runtime_of(self.version)}",
             "--services",
-            *self.options,
+            *self.file.options,
         )
 
     @property
@@ -114,19 +123,12 @@ def names() -> list[str]:
 
 
 def read(name: str, version: str | None = None) -> Target:
-    """A target, with its newest release or the one that is meant. Raises BadTargetError."""
-    path = HERE / name / "target.toml"
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        package = releases.package(table.pop("package"))
-        needs, options = (tuple(table.pop(key, ())) for key in ("needs", "options"))
-        found = Target(name, package, version or package.newest, needs=needs, options=options, **table)
-    except FileNotFoundError:
-        raise BadTargetError(f"there is no target {name}; there are {', '.join(names())}") from None
-    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
-        raise BadTargetError(f"{path}: {error}") from error
-    except BadTableError as error:
-        raise BadTargetError(str(error)) from error
+    """A target, with its newest release or the one that is meant. Raises BadTargetError or TomlError."""
+    if name not in names():
+        raise BadTargetError(f"there is no target {name}; there are {', '.join(names())}")
+    file = typed_toml.read(HERE / name / "target.toml", TargetFile)
+    package = releases.package(file.package)
+    found = Target(name, file, package, version or package.newest)
     if found.version not in package.releases:
         raise BadTargetError(f"{found.version} is none of {', '.join(package.releases)}, which {releases.TABLE} has")
     return found
@@ -162,14 +164,14 @@ def main(name: str, more: tuple[str, ...], release: str | None) -> None:
     started = time.monotonic()
     try:
         target = read(name, release)
-        lacking = [package for package in target.needs if importlib.util.find_spec(package) is None]
+        lacking = [package for package in target.file.needs if importlib.util.find_spec(package) is None]
         if lacking:
             raise BadTargetError(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
         fetch(target)
-        if target.library:
+        if target.file.library:
             images.provide([services_of(name)])
-        places = {variable: str(images.folder(program)) for variable, program in target.programs.items()}
-    except (BadTargetError, NoWheelError, UnableError, ComposeError) as error:
+        places = {variable: str(images.folder(program)) for variable, program in target.file.programs.items()}
+    except (BadTargetError, TomlError, NoWheelError, UnableError, ComposeError) as error:
         raise click.ClickException(str(error)) from error
     code = judge(target, places, more)
     publish(target, code, time.monotonic() - started)
@@ -181,13 +183,13 @@ def fetch(target: Target) -> None:
 
     Raises NoWheelError or BadTargetError.
     """
-    wanted = f"{target.package.name}=={target.version}"
-    place = CLONE / (target.shared_object if target.library else target.folder / "pyvenv.cfg")
+    wanted = f"{target.file.package}=={target.version}"
+    place = CLONE / (target.shared_object if target.file.library else target.folder / "pyvenv.cfg")
     if place.is_file():
         return
     click.echo(f"fetching {wanted}")
     place.parent.mkdir(parents=True, exist_ok=True)
-    if not target.library:
+    if not target.file.library:
         try:
             tensorflows.install(target.version, place.parent)
         except subprocess.CalledProcessError as error:
@@ -196,9 +198,9 @@ def fetch(target: Target) -> None:
         return
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         runtimes.unpack_wheel(wanted, Path(folder))
-        unpacked = Path(folder, target.library)
+        unpacked = Path(folder, target.file.library)
         if not unpacked.is_file():
-            raise NoWheelError(f"the wheel of {wanted} has no {target.library}")
+            raise NoWheelError(f"the wheel of {wanted} has no {target.file.library}")
         unpacked.replace(place)
 
 
@@ -206,7 +208,7 @@ def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> i
     """Run the suite with these variables; the exit code of pytest."""
     command = ["pytest", *target.judged, *more, f"--report-dir={target.reports}"]
     click.echo(shlex.join(command))
-    environment = {**os.environ, **target.settings, **places}
+    environment = {**os.environ, **target.file.settings, **places}
     return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
 
 

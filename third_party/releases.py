@@ -1,28 +1,24 @@
 """Which releases of a package are judged, and in which TensorFlow: the table releases.toml."""
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
+
+from tffs_conformance import typed_toml
+from tffs_conformance.typed_toml import TomlError
 
 TABLE = Path(__file__).with_suffix(".toml")
 
 
-class BadTableError(Exception):
-    """The table is wrong, or has no such release; the text is one sentence."""
-
-
-@dataclass(frozen=True)
-class Package:
-    """A package, and its releases, the newest first.
+class Package(Struct, frozen=True, forbid_unknown_fields=True):
+    """The releases of a package, the newest first.
 
     `runtime` and those of single releases are what `--runtime` takes. A TensorFlow has none: it runs in itself.
     """
 
-    name: str
     releases: tuple[str, ...]
     runtime: str = ""
-    runtimes: Mapping[str, str] = field(default_factory=dict)
+    runtimes: dict[str, str] = {}
 
     @property
     def newest(self) -> str:
@@ -35,14 +31,11 @@ class Package:
 
 
 def package(name: str) -> Package:
-    """What the table says of a package. Raises BadTableError."""
+    """What the table says of a package. Raises TomlError."""
     try:
-        table = tomllib.loads(TABLE.read_text(encoding="utf-8"))[name]
-        found = Package(name, releases=tuple(table.pop("releases")), **table)
+        found = typed_toml.read(TABLE, dict[str, Package])[name]
     except KeyError:
-        raise BadTableError(f"{TABLE} has no releases of {name}") from None
-    except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise BadTableError(f"{TABLE}: {error}") from error
+        raise TomlError(f"{TABLE} has no releases of {name}") from None
     if unknown := found.runtimes.keys() - set(found.releases):
-        raise BadTableError(f"{TABLE}: a runtime for {', '.join(sorted(unknown))}, which is not judged")
+        raise TomlError(f"{TABLE}: {name}: runtimes has {', '.join(sorted(unknown))}, which is not judged")
     return found
