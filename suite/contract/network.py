@@ -9,6 +9,7 @@ from msgspec import Struct
 from ... import typed_toml
 from ...harness.network.exchanges import Break, Disturbance
 from ...harness.ops.codes import Code
+from .statuses import CodeName
 
 
 class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +29,7 @@ class Ending(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
-    passing: tuple[str, ...]
+    passing: tuple[CodeName, ...]
     trouble: tuple[Trouble, ...]
     ending: tuple[Ending, ...]
 

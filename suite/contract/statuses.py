@@ -6,6 +6,9 @@ The clause of a cell names its source. Where no source names a code, every code 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Annotated
+
+from msgspec import Meta
 
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
@@ -37,6 +40,8 @@ SITUATIONS = (
 SITUATIONS_OF_TWO = tuple(situation for situation in SITUATIONS if situation != FAR_BELOW_A_FILE)
 
 ALL_CODES = frozenset(Code)
+#: A code as files of the contract name it.
+CodeName = Annotated[str, Meta(pattern=f"^({'|'.join(Code.__members__)})$")]
 
 #: What is in a directory: relative path to content, None for a directory.
 Tree = dict[str, bytes | None]

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ... import typed_toml
 from ...harness.ops.codes import Code
+from .statuses import CodeName
 
 EINTR = "EINTR"
 
@@ -59,7 +60,7 @@ class _Allowed(Struct, forbid_unknown_fields=True):
 
 class _File(Struct, forbid_unknown_fields=True):
     call: tuple[Failing, ...]
-    codes: dict[str, tuple[str, ...]]
+    codes: dict[CodeName, tuple[str, ...]]
     allowed: tuple[_Allowed, ...]
 
 
