@@ -101,7 +101,9 @@ KEYS = ("clause", "fingerprint", "reason", "owner", "case", "issue", "expires")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[waiver]\nclause = 1\n", "waiver is wrong: expected array, got table"),
+        ("[waiver]\nclause = 1\n", r"expected array, got table; its entries are written \[\[waiver\]\]$"),
+        ("waiver = 1\n", r"waiver is wrong: expected array, got int; its entries are written \[\[waiver\]\]$"),
+        ("waiver = " + 3000 * "[", "waivers.toml has more brackets within each other than can be read$"),
         ("waiver = [1]\n", "waiver 1 is wrong: expected table, got int"),
         ("waivers = 1\n", "the file has the unknown key 'waivers'"),
         ("[[waiver]\n", "is no TOML"),

@@ -37,6 +37,8 @@ def read(path: Path, kind: type[T]) -> T:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TomlError(f"{path} is no TOML: {error}") from None
+    except RecursionError:
+        raise TomlError(f"{path} has more brackets within each other than can be read") from None
     except OSError as error:
         raise TomlError(f"{path} cannot be read: {error.strerror}") from None
     try:
@@ -72,6 +74,8 @@ def _sentence(kind: type, tables: dict[str, Any], error: str) -> str:
             for theirs, plain in _PLAIN.items():
                 what = what.replace(theirs, plain)
         what = f"is wrong: {what}"
+        if what.startswith("is wrong: expected array") and steps[:-1] == [] and _known(kind, [*steps, "0"]):
+            what += f"; its entries are written [[{steps[0]}]]"
     return f"{': '.join(where) or 'the file'} {what}"
 
 
