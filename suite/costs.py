@@ -106,8 +106,9 @@ def measure(target: Target, knowledge: Knowledge) -> Costs:
     if target.root is None or target.through:
         why = "ops go through TensorFlow" if target.through else "there is no root"
         return Costs(storage="not looked at", unmeasured=(f"all ops: {why}",))
-    figures: dict[tuple[str, str], Cost] = {}
+    figures: dict[tuple[str, str], Cost | None] = {}
     unmeasured: list[str] = []
+    of_reference: list[str] = []
     storage, reference = "not looked at", None
     try:
         with ExitStack() as stack:
@@ -121,19 +122,19 @@ def measure(target: Target, knowledge: Knowledge) -> Costs:
                 beside = Workbench(other, replace(NOTHING, filling=False))
                 stack.callback(beside.close)
                 stack.callback(beside.remove_root)
-                places.append(_place(beside, root, stack, unmeasured))
+                places.append(_place(beside, root, stack, of_reference))
             for grows, steps in WORK:
                 try:
-                    for cost in _figures(grows, steps, places, unmeasured):
-                        figures.setdefault((cost.what, grows), cost)
+                    _add_figures(figures, grows, steps, places, (unmeasured, of_reference))
                 except DiedError as died:
                     unmeasured.append(f"{died.death.op}, and ops with it: {died}")
                     places[0] = _place(bench, target.root, stack, unmeasured)
     except Exception as error:
         # Whatever a plugin does: what was measured until then is in the report, and the run goes on.
         unmeasured.append(f"everything else: {error or type(error).__name__}")
-    whys = tuple(dict.fromkeys(unmeasured))
-    return Costs(storage=storage, reference=reference, figures=tuple(figures.values()), unmeasured=whys)
+    unmeasured += [f"the reference: {why}" for why in of_reference]
+    measured = tuple(filter(None, figures.values()))
+    return Costs(storage=storage, reference=reference, figures=measured, unmeasured=tuple(dict.fromkeys(unmeasured)))
 
 
 def _reference(target: Target, root: str, *, hosts_differ: bool) -> tuple[str, str | None, str]:
@@ -188,39 +189,69 @@ def _said(one: Spent) -> str:
     return f"{one.op} is not there, or had nothing to work on" if one.code is None else f"{one.op} answers {one.code}"
 
 
-def _figures(grows: str, steps: Steps, places: Sequence[Place], unmeasured: list[str]) -> Iterator[Cost]:
-    """The figures of one program. An op that is not OK has none, and a reason in `unmeasured`. Raises DiedError."""
+def _names(program: Program) -> Iterator[str | None]:
+    """What each op of a program is called in the table; None if it is not counted."""
+    seen: Counter[str] = Counter()
+    for step in program.steps:
+        names = NAMES.get(step.op, (step.op,))
+        yield None if step.op.endswith(".cleanup") else next(iter(names[seen[step.op] :]), None)
+        seen[step.op] += 1
+
+
+def _spent(program: Program, side: int) -> list[Spent]:
+    """Perform a program once. Raises DiedError, and RuntimeError if it is the reference that dies."""
+    try:
+        return programs.measure(program, [program])[0]
+    except DiedError as died:
+        raise RuntimeError(f"the reference: {died}") if side else died from None
+
+
+def _add_figures(
+    figures: dict[tuple[str, str], Cost | None],
+    grows: str,
+    steps: Steps,
+    places: Sequence[Place],
+    wrongs: Sequence[list[str]],
+) -> None:
+    """Add the figures of one program that no program before it has.
+
+    An op that is not OK has none: None stands for it. `wrongs` has the reasons, for each of `places`. Raises DiedError.
+    """
     runs: list[tuple[int, int, Program]] = []
     for size in places[0][1][grows]:
         for side, (raw, made) in enumerate(places):
-            runs.append((size, side, Program(raw)))
-            steps(runs[-1][-1], made[grows][size], size)
+            if size in made[grows]:
+                runs.append((size, side, Program(raw)))
+                steps(runs[-1][-1], made[grows][size], size)
+    names = [*_names(runs[0][-1])] if runs else []
+    fresh = {name for name in names if name and (name, grows) not in figures}
+    figures.update(((name, grows), None) for name in fresh)
     # By op and name in the table: the times of the target, and those of the reference.
     times: dict[tuple[str, str], tuple[Times, Times]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
-    wrong: dict[tuple[str, str], str] = {}
+    wrong: tuple[dict[str, str], dict[str, str]] = ({}, {})
     deadline = time.monotonic() + SECONDS
     for number in range(VISITS):
         if number >= FEWEST_VISITS and time.monotonic() > deadline:
             break
         for size, side, program in runs:
-            seen: Counter[str] = Counter()
-            for one in programs.measure(program, [program])[0]:
-                names = NAMES.get(one.op, (one.op,))
-                if seen[one.op] < len(names) and not one.op.endswith(".cleanup"):
-                    what = one.op, names[seen[one.op]]
-                    times[what][side][size].append(one.ns / 1000)
-                    if one.code is not Code.OK and not side:
-                        wrong[what] = _said(one)
-                seen[one.op] += 1
-    unmeasured += wrong.values()
-    yield from (_cost(*what, grows, *sides) for what, sides in times.items() if what not in wrong)
+            for name, one in zip(names, _spent(program, side), strict=True):
+                if name in fresh:
+                    times[one.op, name][side][size].append(one.ns / 1000)
+                    if one.code is not Code.OK:
+                        wrong[side][name] = _said(one)
+    for side in range(len(places)):
+        wrongs[side].extend(wrong[side].values())
+    for (op, name), (own, beside) in times.items():
+        if name not in wrong[0]:
+            figures[name, grows] = _cost(op, name, grows, own, {} if name in wrong[1] else beside)
 
 
 def _cost(op: str, what: str, grows: str, own: Times, beside: Times) -> Cost:
     moves = what in MOVING and grows == FILE
     points = []
     for size, some in own.items():
-        median, *others = (round(max(statistics.median(times), 1e-3), 3) for times in (some, beside[size]) if times)
+        both = (some, beside.get(size))
+        median, *others = (round(max(statistics.median(times), 1e-3), 3) for times in both if times)
         point = Point(
             at=size,
             calls=len(some),
@@ -245,7 +276,8 @@ def growth(own: Times, beside: Times) -> Growth | None:
         medians = [math.log(max(statistics.median(column), 1e-3)) for column in zip(*visits, strict=True)]
         return round(statistics.linear_regression([math.log(size) for size in sizes], medians).slope, 3)
 
-    visits, others = (list(zip(*(times.get(size, ()) for size in sizes), strict=True)) for times in (own, beside))
+    # The reference may lack a size: then it has no exponent.
+    visits, others = (list(zip(*(times.get(size, ()) for size in sizes), strict=False)) for times in (own, beside))
     # All sizes were visited in turn, so visits are drawn with all their sizes. The same ones give the same confidence.
     draw = random.Random(0)
     slopes = sorted(slope(draw.choices(visits, k=len(visits))) for _ in range(DRAWS))

@@ -10,10 +10,12 @@ import pytest
 
 from tests.records import COSTS, GOOD, report_of
 from tests.test_suite import command, environment, report, run
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.reports.forms.cost_table import cost_lines
 from tffs_conformance.reports.model.costs import Cost, Costs, Growth
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.run.targets import only_target
+from tffs_conformance.suite import costs
 from tffs_conformance.suite.costs import DIRECTORY, FILE, growth, measure
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.judge import compare
@@ -81,6 +83,30 @@ def test_measure_of_a_broken_op_names_it(tmp_path: Path, fault: str, why: str) -
     # What comes after it is measured all the same.
     assert ("copy_file", FILE) not in figures
     assert ("delete_recursively", DIRECTORY) in figures
+
+
+def test_measure_with_failing_reference_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = costs._fill
+
+    def fill_some(raw: RawFilesystem, path: str, count: int, size: int) -> str | None:
+        return "full" if "-reference" in path and size == 64 << 10 else fill(raw, path, count, size)
+
+    monkeypatch.setattr(costs, "_fill", fill_some)
+    work = (
+        (FILE, lambda program, path, size: program.path_op("path_exists", path)),
+        (FILE, lambda program, path, size: program.stat(path.replace("-reference", "-gone"))),
+        # An op that is not OK gets no figure from a later program.
+        (FILE, lambda program, path, size: costs._write(program, f"{path}/below", size)),
+        (FILE, lambda program, path, size: costs._write(program, path, 1, "new_appendable_file")),
+    )
+    monkeypatch.setattr(costs, "WORK", work)
+    got, figures = measured("posix", f"posix://{tmp_path}")
+    assert [point.reference is None for point in figures["path_exists", FILE].points] == [False, True, False, False]
+    assert {point.reference for point in figures["stat", FILE].points} == {None}
+    assert {"the reference: stat answers NOT_FOUND", "the reference: all ops at 65,536 bytes of the file: full"} < {
+        *got.unmeasured
+    }
+    assert {what for what, _ in figures} == {"path_exists", "stat", "new_appendable_file"}
 
 
 def test_run_with_measure_keeps_its_verdict(tmp_path: Path) -> None:
