@@ -27,8 +27,7 @@ def pytest_sessionstart():
     if "--shard=2/2" in sys.argv and pathlib.Path("die").exists():
         with pathlib.Path("died").open("a") as died:
             died.write("x")
-        print("no more")
-        sys.stdout.flush()
+        print("no more", flush=True)
         os._exit(9)
 """
 
@@ -39,9 +38,8 @@ def command(*arguments: str) -> list[str]:
 
 def campaign(folder: Path, *arguments: str, code: int, **variables: str) -> str:
     """What a campaign prints in all, with modules of the folder."""
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment() | {"PYTHONPATH": path} | variables, text=True,
+        command(*arguments), cwd=folder, env=environment() | {"PYTHONPATH": str(folder)} | variables, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stdout
@@ -90,7 +88,7 @@ def test_a_shard_without_a_report_is_named(tmp_path: Path) -> None:
     (tmp_path / "die").touch()
     given = ("--shards=2", "--", *SMOKE, "-p", "dies")
     printed = campaign(tmp_path, *given, code=3)
-    assert "seed-0-shard-2-of-2: NoReportError: pytest gave no report and the exit code 9: no more\n" in printed
+    assert "seed-0-shard-2-of-2: SubprocessError: pytest gave no report and the exit code 9: no more\n" in printed
     assert "Error: 1 task gave no report; the others are in " in printed
     assert (tmp_path / "died").read_text() == "x" * (1 + RETRIES)
     assert not (tmp_path / "tffs-report").exists()
@@ -102,14 +100,15 @@ def test_a_shard_without_a_report_is_named(tmp_path: Path) -> None:
 
 
 def test_a_violation_in_a_shard_is_the_exit_code(tmp_path: Path) -> None:
-    faulty = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=flush.loses", "--tier=smoke")
-    assert "not conformant: " in campaign(tmp_path, "--shards=1", "--", *faulty, code=1)
+    given = ("--shards=1", "--", "--plugin=fakes/faulty", "--env=TFFS_FAULT=flush.loses", "--tier=smoke")
+    assert "not conformant: " in campaign(tmp_path, *given, code=1)
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("--shards=3", "--", "--plugin=./libgone.so"), "--plugin=./libgone.so: there is no such file"),
+        (("--shards=2", "--", *SMOKE, "--case=registration/load"), "--shard=2/2: there are fewer cases than shards"),
         (("--shards=1", "--", *SMOKE, "--plugin=posix"), "a campaign is of one plugin and one of its schemes"),
         (("--", *SMOKE, "--seed=3"), "--seed=3: a campaign gives this option itself"),
         (("--", *SMOKE, "--fail-on=warning"), "--fail-on=warning: this option is for a single run"),
@@ -123,6 +122,19 @@ def test_what_makes_no_sense_is_one_sentence(tmp_path: Path, arguments: tuple[st
     printed = campaign(tmp_path, *arguments, code=4, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
     assert sentence in printed
     assert printed.count("\n") == 1, printed
+
+
+def test_interrupted_campaign_leaves_no_temporary_folder(tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    given = command("--shards=2", "--", "--plugin=memory")
+    variables = environment() | {"TMPDIR": str(tmp_path / "temporary")}
+    running = subprocess.Popen(given, cwd=tmp_path, env=variables, start_new_session=True, stderr=subprocess.DEVNULL)
+    while len(list(tmp_path.rglob("journal.jsonl"))) < 2:
+        assert running.poll() is None
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait() == 2
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_without_dask_a_sentence_says_what_to_install(tmp_path: Path) -> None:
@@ -143,7 +155,6 @@ def test_reports_of_several_seeds_are_merged(tmp_path: Path) -> None:
         reason = f"--replay=/tmp/x/tffs-campaign-a_1{task.seed}/traces/b.json"
         found = case("read/b", ("read.hint", verdict), cut="b.json", reason=reason)
         write(report_of(*GOOD, found, suite=suite, duration=1), made)
-        assert not has_report(task, folder)
         _leave(made, task, folder)
         assert has_report(task, folder)
     paths = fetch(wanted, folder, tmp_path / "parts")
@@ -155,21 +166,15 @@ def test_reports_of_several_seeds_are_merged(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "traces" / "b.json").read_text() == "violation"
 
 
-def test_other_arguments_have_other_reports(tmp_path: Path) -> None:
-    one, other = (tasks((f"--plugin={name}",), str(tmp_path), 1, 1)[0] for name in ("one", "other"))
-    assert one.name == other.name
-    assert one.place != other.place
+def test_other_arguments_or_files_have_other_reports(tmp_path: Path) -> None:
+    def place(*arguments: str) -> str:
+        return tasks(arguments, str(tmp_path), 1, 1)[0].place
 
-
-def test_plugin_built_anew_has_other_reports(tmp_path: Path) -> None:
-    places = []
-    for content in (b"one", b"two", b"one"):
-        (tmp_path / "libmine.so").write_bytes(content)
-        (task,) = tasks(["--plugin=./libmine.so"], str(tmp_path), 1, 1)
-        places.append(task.place)
-    assert places[0] == places[2] != places[1]
+    assert place("--plugin=one") != place("--plugin=other")
     (tmp_path / "mine.toml").write_text('[plugin]\npath = "./libmine.so"\n')
-    (by_profile,) = tasks([f"--plugin-profile={tmp_path / 'mine.toml'}"], str(tmp_path), 1, 1)
-    (tmp_path / "libmine.so").write_bytes(b"three")
-    (anew,) = tasks([f"--plugin-profile={tmp_path / 'mine.toml'}"], str(tmp_path), 1, 1)
-    assert by_profile.place != anew.place
+    for given in ("--plugin=./libmine.so", f"--plugin-profile={tmp_path / 'mine.toml'}"):
+        places = []
+        for content in (b"one", b"two", b"one"):
+            (tmp_path / "libmine.so").write_bytes(content)
+            places.append(place(given))
+        assert places[0] == places[2] != places[1]

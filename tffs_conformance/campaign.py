@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import fsspec
 import pytest
@@ -41,22 +41,12 @@ _PREFIX = "tffs-campaign-"
 _DIRECTORY = re.compile(rf"[^\s=]*/{_PREFIX}\w+/")
 #: So often Dask tries a task again that gave no report.
 RETRIES = 2
-#: The exit codes of pytest with which a run came to its end.
-_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 #: Of what a run printed that gave no report, so many characters are shown.
 _SHOWN = 600
 
 
-class NoSchedulerError(Exception):
-    """Dask is missing, or its scheduler cannot be reached. The text is one sentence."""
-
-
-class FolderError(Exception):
-    """The folder of a campaign cannot be used. The text is one sentence."""
-
-
-class NoReportError(Exception):
-    """A task gave no report. The text is one sentence."""
+class CannotStartError(Exception):
+    """Dask is missing, or its scheduler or the folder cannot be reached. The text is one sentence."""
 
 
 class Task(Struct, frozen=True):
@@ -100,15 +90,14 @@ def tasks(arguments: Sequence[str], directory: str, shards: int, seeds: int) -> 
     ]
 
 
-# Where a worker runs -------------------------------------------------------------------------------------------------
-
-
 def perform(task: Task, folder: str) -> str | None:
     """Run pytest, and leave its report in the folder; what pytest says where its arguments make no sense, else None.
 
-    Raises NoReportError, and OSError where the folder takes nothing.
+    Raises SubprocessError where pytest gave no report, and OSError where the folder takes nothing.
     """
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name:
+    from distributed import get_worker  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=get_worker().local_directory) as name:
         reports = Path(name)
         done = subprocess.run(
             [
@@ -130,8 +119,9 @@ def perform(task: Task, folder: str) -> str | None:
             return said
         if list(reports.glob(f"*/{REPORT_NAME}")):
             return "a campaign is of one plugin and one of its schemes, and these arguments name several"
-        if done.returncode not in _ENDED or not (reports / REPORT_NAME).is_file():
-            raise NoReportError(f"pytest gave no report and the exit code {done.returncode}: {said}")
+        ended = done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not ended or not (reports / REPORT_NAME).is_file():
+            raise subprocess.SubprocessError(f"pytest gave no report and the exit code {done.returncode}: {said}")
         _leave(reports, task, folder)
     return None
 
@@ -148,11 +138,8 @@ def _leave(reports: Path, task: Task, folder: str) -> None:
     files.mv(draft, f"{there}/{REPORT_NAME}")
 
 
-# Where the campaign is started ---------------------------------------------------------------------------------------
-
-
 def prepare(folder: str) -> None:
-    """Make the folder, and write and delete a file there. Raises FolderError."""
+    """Make the folder, and write and delete a file there. Raises CannotStartError."""
     try:
         files, root = fsspec.url_to_fs(folder)
         files.makedirs(root, exist_ok=True)
@@ -160,7 +147,7 @@ def prepare(folder: str) -> None:
         files.pipe_file(draft, b"")
         files.rm_file(draft)
     except Exception as error:  # each storage has exceptions of its own
-        raise FolderError(f"--folder={folder}: {type(error).__name__}: {error}") from None
+        raise CannotStartError(f"--folder={folder}: {type(error).__name__}: {error}") from None
 
 
 def has_report(task: Task, folder: str) -> bool:
@@ -171,32 +158,32 @@ def has_report(task: Task, folder: str) -> bool:
 
 @contextmanager
 def connected(scheduler: str | None) -> "Iterator[Client]":
-    """A client of the scheduler at an address, or of threads of this process, one for each processor.
-
-    Raises NoSchedulerError.
-    """
+    """A client of the scheduler at an address, or else of threads of this process. Raises CannotStartError."""
     # Slow to import, and an extra.
     try:
+        import dask  # noqa: PLC0415
         from distributed import Client  # noqa: PLC0415
     except ImportError:
-        raise NoSchedulerError(
-            "a campaign needs Dask, which is not installed: pip install 'tffs-conformance[campaign]'"
-        ) from None
-    if scheduler is None:
-        # What Dask would say is of tasks in the middle, where the arguments of pytest make no sense.
-        client = Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
-    else:
+        raise CannotStartError("a campaign needs Dask: pip install 'tffs-conformance[campaign]'") from None
+    # A task that is interrupted may still write there.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        if scheduler is None:
+            # What Dask would say is of tasks in the middle, where the arguments of pytest make no sense.
+            quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+            with dask.config.set({"temporary-directory": scratch}):
+                client = Client(processes=False, n_workers=1, **quiet)
+        else:
+            try:
+                asyncio.run(_reach(scheduler))
+                client = Client(scheduler)
+            except (OSError, ValueError, TypeError, RuntimeError) as error:
+                raise CannotStartError(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
         try:
-            asyncio.run(_reach(scheduler))
-            client = Client(scheduler)
-        except (OSError, ValueError, TypeError, RuntimeError) as error:
-            raise NoSchedulerError(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
-    try:
-        yield client
-    finally:
-        # Tasks in the middle may take longer than Dask waits for.
-        with suppress(TimeoutError):
-            client.close()
+            yield client
+        finally:
+            # Tasks in the middle may take longer than Dask waits for.
+            with suppress(TimeoutError):
+                client.close()
 
 
 async def _reach(scheduler: str) -> None:
@@ -211,9 +198,7 @@ def performed(client: "Client", wanted: Sequence[Task], folder: str) -> Iterator
     """Perform tasks; each as it ends, with what `perform` gave or raised."""
     from distributed import as_completed  # noqa: PLC0415
 
-    futures: dict[Any, Task] = {
-        client.submit(perform, task, folder, pure=False, retries=RETRIES): task for task in wanted
-    }
+    futures = {client.submit(perform, task, folder, pure=False, retries=RETRIES): task for task in wanted}
     for future in as_completed(futures):
         try:
             yield futures[future], future.result()

@@ -10,7 +10,7 @@ from .. import campaign as campaigns
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.counts import few, number
-from ..reports.model.report import REPORT_NAME, Report
+from ..reports.model.report import REPORT_NAME
 from ..reports.model.verdicts import TargetVerdict
 from ..suite.judge.course import is_as_asked
 from .report.merge import write_merged
@@ -68,14 +68,17 @@ def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, argume
             found = write_merged(campaigns.OUT, paths, campaigns.parts(paths, seeds))
     except KeyboardInterrupt:
         raise CampaignError(INTERRUPTED, "interrupted; the same command goes on from here") from None
-    except (campaigns.NoSchedulerError, campaigns.FolderError) as error:
+    except campaigns.CannotStartError as error:
         raise CampaignError(USAGE, str(error)) from None
     except (ReportError, OSError) as error:
         raise CampaignError(NO_REPORT, str(error)) from None
     if found.differing:
         click.echo(f"ended differently, the worst counts: {printable(few(found.differing))}")
     click.echo(f"{found.report.verdict}: {printable(found.report.reason)} ({campaigns.OUT / REPORT_NAME})")
-    raise SystemExit(0 if _is_good(found.report) else 1)
+    report = found.report
+    is_whole = report.verdict is not TargetVerdict.INCOMPLETE or is_as_asked(report.left_out)
+    is_good = is_whole and report.verdict is not TargetVerdict.NOT_CONFORMANT and not report.counts.error
+    raise SystemExit(0 if is_good else 1)
 
 
 def _perform(tasks: list[campaigns.Task], scheduler: str | None, folder: str) -> None:
@@ -90,9 +93,3 @@ def _perform(tasks: list[campaigns.Task], scheduler: str | None, folder: str) ->
             click.echo(f"{count} of {len(tasks)}: {task.name}{printable(why)}", err=said is not None)
     if failed:
         raise CampaignError(NO_REPORT, f"{number(failed, 'task')} gave no report; the others are in {folder}")
-
-
-def _is_good(report: Report) -> bool:
-    """Whether nothing was wrong in what was to run."""
-    whole = report.verdict is not TargetVerdict.INCOMPLETE or is_as_asked(report.left_out)
-    return whole and report.verdict is not TargetVerdict.NOT_CONFORMANT and not report.counts.error

@@ -161,8 +161,8 @@ class Wanted:
         return frozenset(case.id.partition("[")[0] for case in self.in_tier() if self.has(case))
 
     def hold(self) -> None:
-        """Raise BadUsageError where a pattern fits nothing, with names that are near to it."""
-        if not (self.clauses or self.cases):
+        """Raise BadUsageError where a pattern fits nothing, with names that are near to it, or a shard has no case."""
+        if not (self.clauses or self.cases or self.shard[1] > 1):
             return
         cases = self.in_tier()
         for option, patterns, fitting, known in (
@@ -172,8 +172,10 @@ class Wanted:
             for pattern in patterns:
                 if not any(_is_of(name, (pattern,)) for name in fitting):
                     raise BadUsageError(f"{option}={pattern}: {self._why(pattern, known)}")
-        if not any(map(self.has, cases)):
+        if not any(map(replace(self, shard=(1, 1)).has, cases)):
             raise BadUsageError("--clause and --case: no case fits both")
+        if not any(map(self.has, cases)):
+            raise BadUsageError(f"--shard={self.shard[0]}/{self.shard[1]}: there are fewer cases than shards")
 
     def _why(self, pattern: str, known: list[str]) -> str:
         if any(_is_of(name, (pattern,)) for name in known):
