@@ -172,6 +172,17 @@ def test_disturbance_delays_and_divides_what_passes(relay: Relayed) -> None:
     assert monotonic() - begun > 0.3
 
 
+def test_small_pieces_of_a_mebibyte_take_no_seconds(relay: Relayed) -> None:
+    made, place = relay
+    (crumbs,) = (trouble for trouble in troubles() if trouble.name == "crumbs")
+    text = b"b" * ((1 << 20) - 1) + b"."
+    with made.disturbed(0, crumbs.disturbance):
+        begun = monotonic()
+        assert asked(place, text) == (text, "")
+        # It is half a second on a machine that has nothing else to do.
+        assert monotonic() - begun < 3
+
+
 def test_relay_that_holds_back_stays_small_and_idle(relay: Relayed) -> None:
     """It takes no more than buffers have room for, and no processor."""
     made, place = relay
