@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from tests.pages import PROJECT, pages
+from tests.pages import PROJECT
 from tffs_conformance import __version__
 from tffs_conformance.reports.model.header import digest
 from tffs_conformance.reports.plain import plain
@@ -57,15 +57,6 @@ def test_the_contract_moves_with_the_suite() -> None:
 def test_what_the_changelog_says_last_is_this_version() -> None:
     headings = re.findall(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert next(heading for heading in headings if heading != "Unreleased") == __version__
-
-
-def test_what_others_are_told_to_take_is_this_version() -> None:
-    told = {
-        (file.name, version)
-        for file in pages()
-        for version in re.findall(r"(?:@|ref: |rev: )v(\d+\.\d+\.\d+)", file.read_text(encoding="utf-8"))
-    }
-    assert told == {("plugin-authors.md", __version__)}
 
 
 @pytest.mark.parametrize("key", ["level", "class", "op", "rule", "source", "disputed", "readings"])

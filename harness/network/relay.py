@@ -19,9 +19,9 @@ _CHUNK = 1 << 16
 MOST_CONNECTIONS = 200
 #: With this SO_LINGER a socket that is closed resets its connection.
 _AT_ONCE = struct.pack("ii", 1, 0)
-#: After one of this number of pieces the relay waits for these seconds: so the other end sees most of them one by one,
-#: and a MiB of small ones takes less than a second.
-_PIECES_IN_A_ROW, _BETWEEN_ROWS = 16, 1e-5
+#: Seconds for which the relay waits after a piece: after each of the first ones, where the head of an answer is, and
+#: then after one in a row. The other end gets most of them one by one, and a MiB of small ones takes below a second.
+_WAIT, _FIRST_PIECES, _PIECES_IN_A_ROW = 1e-5, 8, 16
 
 
 @dataclass(slots=True)
@@ -190,8 +190,8 @@ async def _pass_on(
         for k, piece in enumerate(await _delayed(way, link, stream, data[:passed])):
             writer.write(piece)
             await writer.drain()
-            if len(piece) < passed and k % _PIECES_IN_A_ROW == 0:
-                await asyncio.sleep(_BETWEEN_ROWS)
+            if len(piece) < passed and (k < _FIRST_PIECES or k % _PIECES_IN_A_ROW == 0):
+                await asyncio.sleep(_WAIT)
         if ends is not None:
             raise _BrokenError(by_reset=ends.reset)
     if writer.can_write_eof():
