@@ -1,146 +1,82 @@
-"""Compares the reports of two versions of the suite on the same plugins, check by check.
+"""Compares the reports of two versions of the suite on the same plugins.
 
-`python tests/verdict_changes.py BEFORE AFTER` reads BEFORE/<name>/report.json and AFTER/<name>/report.json, packed or
+`python -m tests.verdict_changes BEFORE AFTER` reads BEFORE/<name>/report.json and AFTER/<name>/report.json, packed or
 not, which `tests/verdict_runs.py` writes, or two folders of published reports. It prints each change, those of one kind
-together.
-Where there is one, the exit code is 1. What differs between runs of the version before, too, is chance: `--again`.
+together. Where there is one, the exit code is 1. What differs between runs of the version before, too, is chance:
+`--again`.
 
-Verdicts are compared, and no texts: a root has another name each time. The checks of a clause in a case are a multiset;
-of it, what is only before and what is only after is the change. `silent` is a clause that its case declares and that
-has no check there. Reports are read as plain JSON, so that those of any schema are.
+Verdicts are compared, and no texts: a root has another name each time. If only the number of a clause's checks differs,
+the clause stands without a case.
 """
 
 import argparse
-import gzip
-import json
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
-Document = dict[str, Any]
+from tffs_conformance.reports.document import load
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.suite.judge.compare import compare
 
-SILENT, NO_CASE = "silent", "no case"
-#: Of a case, in the place of a clause.
-VERDICT = "its verdict"
-
-
-@dataclass(frozen=True)
-class Change:
-    """A clause in a case, or the verdict of the target or a class: then `case` is empty, and the reports are compared.
-
-    `gone` and `come` are the verdicts that are only before and only after, each once.
-    """
-
-    report: str
-    case: str
-    clause: str
-    gone: frozenset[str]
-    come: frozenset[str]
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Where it is: the report, and the clause in its case."""
-        return self.report, f"{self.case} {self.clause}".strip()
-
-    @property
-    def kind(self) -> str:
-        """As a reader is told it; `nothing` stands for the checks that are there before and after."""
-        return f"{', '.join(sorted(self.gone)) or 'nothing'} -> {', '.join(sorted(self.come)) or 'nothing'}"
+#: The report and the place in it that changed, and how.
+Change = tuple[str, str]
 
 
-def changes(name: str, before: Document, after: Document) -> Iterator[Change]:
+def changes(name: str, then: Report, now: Report) -> Iterator[Change]:
     """Each change between two reports of the same target."""
-    for place, was, now in _verdicts(before, after):
-        if was != now:
-            yield Change(name, "", place, frozenset({was}), frozenset({now}))
-    every_clause = int(after["schema"].rpartition("/")[2].partition(".")[0]) >= 3
-    old, new = ({case["id"]: case for case in report["cases"]} for report in (before, after))
-    for case in dict.fromkeys([*old, *new]):
-        if case in old and case in new:
-            yield from _changes_of_case(name, old[case], new[case], every_clause)
-        else:
-            gone, come = (frozenset({cases[case]["verdict"] if case in cases else NO_CASE}) for cases in (old, new))
-            yield Change(name, case, VERDICT, gone, come)
+    found = compare(then, now)
+    pairs: dict[str, tuple[object, ...]] = {"target": (then.verdict, now.verdict)}
+    for one in sorted(then.classes.keys() | now.classes.keys()):
+        pairs[f"class {one}"] = tuple(one in report.classes and report.classes[one].verdict for report in (then, now))
+    for case in (*found.cases_removed, *found.cases_added):
+        pairs[case] = tuple(case in {record.id for record in report.cases} for report in (then, now))
+    for change in found.changes:
+        pairs[f"{change.case} {change.clause}"] = ", ".join(change.then), ", ".join(change.now)
+    for clause in then.clauses.keys() & now.clauses.keys() - {change.clause for change in found.changes}:
+        pairs[clause] = _counted(then, clause), _counted(now, clause)
+    for place, (was, is_now) in pairs.items():
+        if was != is_now:
+            yield f"{name}: {place}", f"{was or 'nothing'} -> {is_now or 'nothing'}"
 
 
-def _changes_of_case(name: str, old: Document, new: Document, every_clause: bool) -> Iterator[Change]:
-    """Of its checks, or of its verdict if that changed alone. With `every_clause` none may be silent in the end."""
-    made, makes = _checks(old), _checks(new)
-    changed = False
-    for clause in dict.fromkeys([*made, *makes]):
-        was, now = made.get(clause, Counter()), makes.get(clause, Counter())
-        if was != now or (every_clause and not now):
-            changed = True
-            gone, come = frozenset(was - now) or _silence(was), frozenset(now - was) or _silence(now)
-            yield Change(name, new["id"], clause, gone, come)
-    if old["verdict"] != new["verdict"] and not changed:
-        yield Change(name, new["id"], VERDICT, frozenset({old["verdict"]}), frozenset({new["verdict"]}))
-
-
-def _verdicts(before: Document, after: Document) -> Iterator[tuple[str, str, str]]:
-    yield "target", before["verdict"], after["verdict"]
-    for name in before["classes"].keys() | after["classes"].keys():
-        old, new = (report["classes"].get(name, {"verdict": "no class"})["verdict"] for report in (before, after))
-        yield f"class {name}", old, new
-
-
-def _checks(case: Document) -> dict[str, "Counter[str]"]:
-    """The verdicts of each clause that a case declares, or has checks of."""
-    found: dict[str, Counter[str]] = {clause: Counter() for clause in case["clauses"]}
-    for check in case["checks"]:
-        found.setdefault(check["clause"], Counter())[check["verdict"]] += check.get("times", 1)
-    return found
-
-
-def _silence(checks: "Counter[str]") -> frozenset[str]:
-    return frozenset() if checks else frozenset({SILENT})
+def _counted(report: Report, clause: str) -> str:
+    counts = report.clauses[clause].counts.by_verdict()
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
 
 
 def compared(before: Path, after: Path) -> Iterator[Change]:
-    """The changes of all reports that are in both folders."""
+    """The changes of all reports that are in one of the folders."""
     old, new = _reports(before), _reports(after)
-    for name in sorted(old.keys() & new.keys()):
-        yield from changes(name, _read(old[name]), _read(new[name]))
+    for name in sorted(old.keys() | new.keys()):
+        if name in old and name in new:
+            yield from changes(name, load(old[name]), load(new[name]))
+        else:
+            yield name, "in one of the folders only"
 
 
 def _reports(folder: Path) -> dict[str, Path]:
     """The reports of a folder by their names: the folders below it."""
-    found = [*folder.rglob("report.json"), *folder.rglob("report.json.gz")]
-    return {str(path.parent.relative_to(folder)): path for path in found}
+    return {str(path.parent.relative_to(folder)): path for path in folder.rglob("report.json*")}
 
 
-def _read(path: Path) -> Document:
-    raw = path.read_bytes()
-    found: Document = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-    return found
-
-
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Print what changed; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     again = "more runs of the version before, of what may depend on chance: what differs there does; repeatable"
     parser.add_argument("--again", type=Path, action="append", default=[], help=again)
-    given = parser.parse_args(arguments)
-    by_chance = {one.place for folder in given.again for one in compared(given.before, folder)}
-    told: dict[str, list[Change]] = {}
-    for change in compared(given.before, given.after):
-        if change.place not in by_chance:
-            told.setdefault(change.kind, []).append(change)
-    old, new = _reports(given.before), _reports(given.after)
-    print(f"{len(old.keys() & new.keys())} reports compared; changes: {sum(map(len, told.values()))}")
-    for kind, found in sorted(told.items(), key=lambda row: -len(row[1])):
-        print(f"\n{kind}: {len(found)}")
-        for change in found:
-            print(f"  {': '.join(change.place)}")
-    only = old.keys() ^ new.keys()
-    for name in sorted(only):
-        print(f"in one of the folders only: {name}")
-    return bool(told or only)
+    given = parser.parse_args()
+    by_chance = {place for place, _ in chain(*(compared(given.before, folder) for folder in given.again))}
+    kinds: dict[str, list[str]] = {}
+    for place, kind in compared(given.before, given.after):
+        if place not in by_chance:
+            kinds.setdefault(kind, []).append(place)
+    print(f"{len(_reports(given.before))} reports; changes: {sum(map(len, kinds.values()))}")
+    for kind, places in sorted(kinds.items(), key=lambda row: -len(row[1])):
+        print(f"\n{kind}: {len(places)}", *places, sep="\n  ")
+    return bool(kinds)
 
 
 if __name__ == "__main__":

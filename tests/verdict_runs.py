@@ -1,9 +1,9 @@
 """Runs the suite on right and on wrong plugins with the tffs-conformance of any Python, and keeps the reports.
 
 `python -m tests.verdict_runs --python=PYTHON FOLDER` writes FOLDER/<name>/report.json for posix, memory, each set of
-choices and each fault; made with two versions, `tests/verdict_changes.py` compares them. PYTHON has pytest and the
-version to be tried; what is run is told by this clone, which has the fakes. A report that is there already is not made
-again.
+choices and each fault; made with two versions, `python -m tests.verdict_changes` compares them. PYTHON has pytest and
+the version to be tried; what is run is told by this clone, which has the fakes. A report that is there already is not
+made again.
 """
 
 import argparse
