@@ -4,7 +4,7 @@
 and Pythons that have one; without any, all releases that the tables know, one after the other. Each fault of the fakes,
 and the right plugins, are judged in both ways on the smoke tier and on what is asked of paths in every situation. Where
 a check differs, that is a defect of ours, or one of the rows of `fidelity.toml`, which say why. The exit code is 1 for
-a row that nobody has explained.
+a row that has no reason there.
 """
 
 import argparse
@@ -14,12 +14,12 @@ import functools
 import re
 import sys
 import tempfile
-import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from tests import fakes
@@ -27,7 +27,6 @@ from tests.faults.driven import all_cases, run
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Launcher
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
-from tffs_conformance.harness.launchers.sanitizers import Sanitizer
 from tffs_conformance.harness.shared_object import releases
 from tffs_conformance.harness.through import interpreter
 from tffs_conformance.harness.through.interpreter import Interpreter
@@ -165,14 +164,9 @@ def rows(given: Interpreter, plugins: Iterable[tuple[str, str]], count: Counter[
     """What differs, plugin by plugin; `count` is told how much was compared."""
     shared = Local({}, {}, given.host)
 
-    def either(
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        libraries: Sequence[str],
-        through: Sequence[str],
-        sanitizer: Sanitizer | None,
-    ) -> Launcher:
-        return Told(shared, environment) if through else launcher(command, environment, libraries, through, sanitizer)
+    def either(command: Sequence[str], environment: Mapping[str, str], *more: Any) -> Launcher:
+        through = more[1]
+        return Told(shared, environment) if through else launcher(command, environment, *more)
 
     with contextlib.closing(shared), mock.patch.object(workbench, "launcher", either):
         for plugin, fault in plugins:
@@ -187,17 +181,15 @@ def rows(given: Interpreter, plugins: Iterable[tuple[str, str]], count: Counter[
 
 
 def reason(row: Row, release: str, explained: Sequence[Mapping[str, str]]) -> str | None:
-    """Why a row differs, as far as somebody has found out."""
-    of_row = {
-        "clause": row.clause,
-        "case": row.case,
-        "plugin": f"{row.plugin} {row.fault}".strip(),
-        "release": release,
-    }
-    for one in explained:
-        if all(fnmatch.fnmatchcase(text, one.get(key, "*")) for key, text in of_row.items()):
-            return one["why"]
-    return None
+    """Why a row differs, as far as it is known: the first entry that fits says it."""
+    plugin = f"{row.plugin} {row.fault}".strip()
+    of_row = {"clause": row.clause, "case": row.case, "plugin": plugin, "release": release}
+    fitting = (
+        one["why"]
+        for one in explained
+        if all(fnmatch.fnmatchcase(text, one.get(key, "*")) for key, text in of_row.items())
+    )
+    return next(fitting, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +200,6 @@ class Compared:
     count: Mapping[str, int]
     why: Mapping[str, int]
     unexplained: Sequence[Row]
-    seconds: float
 
 
 @contextlib.contextmanager
@@ -224,7 +215,7 @@ def installed(given: str) -> Iterator[str]:
 def release(python: str, plugins: Iterable[tuple[str, str]]) -> Compared:
     """Compare what these plugins do with the TensorFlow of one Python."""
     explained = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["explained"]
-    given, count, why, began = interpreter.find(python), Counter[str](), Counter[str](), time.monotonic()
+    given, count, why = interpreter.find(python), Counter[str](), Counter[str]()
     unexplained = []
     for row in rows(given, plugins, count):
         known = reason(row, given.runtime.version, explained)
@@ -233,7 +224,7 @@ def release(python: str, plugins: Iterable[tuple[str, str]]) -> Compared:
             print(f"  {row}", flush=True)
         else:
             why[known] += 1
-    return Compared(given.runtime.version, count, why, unexplained, time.monotonic() - began)
+    return Compared(given.runtime.version, count, why, unexplained)
 
 
 def markdown(compared: Sequence[Compared]) -> str:
@@ -244,31 +235,21 @@ def markdown(compared: Sequence[Compared]) -> str:
         known = ", ".join(f"{count} for reason {reasons.index(why) + 1}" for why, count in sorted(one.why.items()))
         counts = " | ".join(f"{one.count[what]:,}" for what in ("plugins", "cases", "checks"))
         lines.append(f"| {one.release} | {counts} | {known or 'nothing'} | {len(one.unexplained)} |")
-    lines += ["", *(f"{k + 1}. {why[0].upper()}{why[1:]}." for k, why in enumerate(reasons))]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *(f"{k}. {why[0].upper()}{why[1:]}." for k, why in enumerate(reasons, start=1))])
 
 
 def main() -> int:
-    """Compare, and print a line for each release."""
+    """Compare, and print a table with a line for each release."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("given", nargs="*", help="a release, or a Python with TensorFlow in it; default: all releases")
     parser.add_argument("--few", action="store_true", help="only the plugins that do nothing wrong")
-    parser.add_argument("--table", type=Path, help="write the table there, as Markdown")
     options = parser.parse_args()
     fakes.build()
     compared = []
     for given in options.given or releases.of_c().releases:
         with installed(given) as python:
-            one = release(python, RIGHT if options.few else every())
-        compared.append(one)
-        print(
-            f"TensorFlow {one.release}: {one.count['plugins']} plugins, {one.count['cases']} cases,"
-            f" {one.count['checks']} checks, {one.seconds:.0f} s; {sum(one.why.values())} differ for a reason,"
-            f" {len(one.unexplained)} for none",
-            flush=True,
-        )
-        if options.table:
-            options.table.write_text(markdown(compared))
+            compared.append(release(python, RIGHT if options.few else every()))
+    print(markdown(compared))
     return 1 if any(one.unexplained for one in compared) else 0
 
 
