@@ -8,6 +8,7 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 _MAGIC = b"\x7fELF"
@@ -93,7 +94,7 @@ class _Section(NamedTuple):
 
 
 class _File:
-    """The headers of a file, and the bytes of its sections."""
+    """The headers of a file, and the bytes of its sections; `first` has the first section of each type."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -103,10 +104,11 @@ class _File:
         self.segments = [*_SEGMENT.iter_unpack(self._bytes(segments, segment_count * _SEGMENT.size))]
         headers = _SECTION.iter_unpack(self._bytes(sections, section_count * _SECTION.size))
         self._sections = [_Section(*one) for one in headers]
+        self.first = {section.type: section for section in reversed(self._sections)}
 
-    def first(self, kind: int) -> _Section | None:
-        """The first section of a type."""
-        return next((one for one in self._sections if one.type == kind), None)
+    def entries(self, kind: int, form: struct.Struct) -> list[tuple[int, ...]]:
+        """The entries of the first section of a type; none if there is no such section."""
+        return [*form.iter_unpack(self.content_of(self.first[kind]))] if kind in self.first else []
 
     def content_of(self, section: _Section) -> bytes:
         """The bytes of a section."""
@@ -114,10 +116,9 @@ class _File:
 
     def names_of(self, section: _Section) -> "_Names":
         """The names of which a section has the places."""
-        table = self._sections[section.link] if section.link < len(self._sections) else None
-        if table is None or table.type != _STRING_TABLE:
+        if section.link >= len(self._sections) or self._sections[section.link].type != _STRING_TABLE:
             raise NotElfError("a section has no table of names")
-        return _Names(self.content_of(table))
+        return _Names(self.content_of(self._sections[section.link]))
 
     def _bytes(self, offset: int, size: int) -> bytes:
         if offset + size > len(self._content):
@@ -142,30 +143,29 @@ class _Names:
 
 
 def _read(file: _File) -> SharedObject:
-    dynamic, symbols = file.first(_DYNAMIC_SECTION), file.first(_DYNAMIC_SYMBOLS)
-    if dynamic is None or symbols is None:
+    if not {_DYNAMIC_SECTION, _DYNAMIC_SYMBOLS} <= file.first.keys():
         raise NotElfError("it has no table of dynamic symbols")
-    tags = [*_DYNAMIC.iter_unpack(file.content_of(dynamic))]
-    tags = tags[: next((k for k, (tag, _) in enumerate(tags) if tag == _NULL_TAG), None)]
-    names = file.names_of(dynamic)
+    tags = [*takewhile(lambda entry: entry[0] != _NULL_TAG, file.entries(_DYNAMIC_SECTION, _DYNAMIC))]
+    names = file.names_of(file.first[_DYNAMIC_SECTION])
     flags = next((value for tag, value in tags if tag == _FLAGS_TAG), 0)
     stack = next((flags for kind, flags in file.segments if kind == _STACK_SEGMENT), None)
     paths = [names.at(value) for tag, value in tags if tag in (_RPATH_TAG, _RUNPATH_TAG)]
     versions = _version_needs(file)
-    standard = _standard_symbols(file, versions)
-    found: dict[int, set[str]] = {_GLOBAL: set(), _WEAK: set()}
+    known = {number for number, name in versions.items() if name.startswith(_STANDARD)}
+    standard = {k for k, (number,) in enumerate(file.entries(_SYMBOL_VERSIONS, _VERSION)) if number in known}
+    needed: dict[int, set[str]] = {_GLOBAL: set(), _WEAK: set()}
     exported = set()
-    symbol_names = file.names_of(symbols)
-    for k, (start, info, other, section) in enumerate(_SYMBOL.iter_unpack(file.content_of(symbols))):
+    symbol_names = file.names_of(file.first[_DYNAMIC_SYMBOLS])
+    for k, (start, info, other, section) in enumerate(file.entries(_DYNAMIC_SYMBOLS, _SYMBOL)):
         name, binding = symbol_names.at(start), info >> 4
-        if section == 0 and binding in found and k not in standard:
-            found[binding].add(name)
+        if section == 0 and binding in needed and k not in standard:
+            needed[binding].add(name)
         elif section != 0 and binding != _LOCAL and other & 3 in (_DEFAULT, _PROTECTED):
             exported.add(name)
     return SharedObject(
         libraries=tuple(names.at(value) for tag, value in tags if tag == _NEEDED_TAG),
-        needed=frozenset(found[_GLOBAL]) - {""},
-        weak=frozenset(found[_WEAK]) - {""},
+        needed=frozenset(needed[_GLOBAL]) - {""},
+        weak=frozenset(needed[_WEAK]) - {""},
         exported=frozenset(exported) - _OF_THE_LINKER,
         # Without the entry the loader takes the older way, an executable stack.
         executable_stack=stack is None or bool(stack & _EXECUTABLE_FLAG),
@@ -176,17 +176,9 @@ def _read(file: _File) -> SharedObject:
     )
 
 
-def _standard_symbols(file: _File, versions: Mapping[int, str]) -> set[int]:
-    """The numbers of the symbols that have a version of the libraries of C and C++."""
-    section = file.first(_SYMBOL_VERSIONS)
-    known = {number for number, name in versions.items() if name.startswith(_STANDARD)}
-    content = file.content_of(section) if section else b""
-    return {k for k, (number,) in enumerate(_VERSION.iter_unpack(content)) if number in known}
-
-
 def _version_needs(file: _File) -> Mapping[int, str]:
     """The versions of symbols that it needs of its libraries, by their numbers."""
-    section = file.first(_VERSION_NEEDS)
+    section = file.first.get(_VERSION_NEEDS)
     if section is None:
         return {}
     content, names = file.content_of(section), file.names_of(section)
