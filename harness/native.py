@@ -10,6 +10,8 @@ from .. import __path__ as package
 NATIVE_DIRECTORY_VARIABLE = "TFFS_NATIVE_DIR"
 
 RUNTIME_NAME = "libtensorflow_framework.so.2"
+#: The library with TensorFlow's C++ symbols, for plugins that import such.
+CXX_NAME = "libtensorflow_cc.so.2"
 #: What users call the runtime that this package brings.
 STAND_IN = "stand-in"
 

@@ -11,11 +11,10 @@ import pytest
 
 from tests.commands import output_of
 from tests.pages import PROJECT
-from tffs_conformance.harness.native import RUNTIME_NAME
+from tffs_conformance.harness.native import CXX_NAME, RUNTIME_NAME
 from tffs_conformance.harness.shared_object import abi, releases
 from tffs_conformance.harness.shared_object.abi import Abi, Symbols
 from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME, Exports
-from tffs_conformance.harness.shared_object.runtimes import CXX_NAME
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.contract.catalogue import clause
 

@@ -16,9 +16,10 @@ from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.registration import Registration, register
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import HostLostError
-from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory
-from tffs_conformance.harness.shared_object import releases, runtimes
-from tffs_conformance.harness.shared_object.runtimes import CXX_NAME, NoRuntimeError, Runtime, find
+from tffs_conformance.harness.native import CXX_NAME, RUNTIME_NAME, STAND_IN, include_directory, native_directory
+from tffs_conformance.harness.shared_object import releases
+from tffs_conformance.harness.targets import runtimes
+from tffs_conformance.harness.targets.runtimes import NoRuntimeError, Runtime, find
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.plugin_facts import see
 

@@ -16,7 +16,7 @@ from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers import sandbox
 from tffs_conformance.harness.launchers.sandbox import NoSandboxError, Sandbox
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
-from tffs_conformance.harness.shared_object.runtimes import Runtime
+from tffs_conformance.harness.targets.runtimes import Runtime
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.sandboxing import host_command
 

@@ -19,9 +19,8 @@ from reference_plugins.dragonfly.services.build_images import UnableError
 from tffs_conformance import typed_toml
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
-from tffs_conformance.harness.shared_object import runtimes
-from tffs_conformance.harness.shared_object.runtimes import NoWheelError
-from tffs_conformance.harness.targets import profile
+from tffs_conformance.harness.targets import profile, runtimes
+from tffs_conformance.harness.targets.runtimes import NoWheelError
 from tffs_conformance.reports import publish as reports
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.publish import NotPublishableError

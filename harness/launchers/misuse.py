@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..native import RUNTIME_NAME, native_directory
-from ..shared_object.runtimes import CXX_NAME
+from ..native import CXX_NAME, RUNTIME_NAME, native_directory
 
 #: What the system has. What lies elsewhere, a plugin brought.
 _SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/valgrind/")

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..native import RUNTIME_NAME
+from ..native import CXX_NAME, RUNTIME_NAME
 from . import elf, releases
 from .elf import NotElfError, SharedObject
 from .releases import LIBRARIES, PYTHON_NAME, Exports
-from .runtimes import CXX_NAME
 
 #: The libraries of C and C++: every process has them, and TensorFlow has no copies of what is in them.
 STANDARD = re.compile(r"(libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+")

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..native import RUNTIME_NAME
-from .runtimes import CXX_NAME
+from ..native import CXX_NAME, RUNTIME_NAME
 
 #: What TensorFlow's Python is made of beside what its C++ has; it is there from 2.19 on.
 PYTHON_NAME = "lib_pywrap_tensorflow_common.so"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..native import RUNTIME_NAME
-from ..shared_object.runtimes import Runtime, installed
+from ..targets.runtimes import Runtime, installed
 
 #: What users call the TensorFlow of this Python.
 HERE = "tensorflow"

@@ -18,7 +18,7 @@ from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
 from ..harness.shared_object import abi
 from ..harness.shared_object.abi import Abi, Symbols
 from ..harness.shared_object.elf import NotElfError, require_magic
-from ..harness.shared_object.runtimes import Runtime
+from ..harness.targets.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
 from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, AbiFacts, AbiSymbols
 from ..reports.model.header import TargetFacts

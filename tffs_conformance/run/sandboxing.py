@@ -12,7 +12,7 @@ from ..harness.native import native_directory
 from ..harness.ops import paths
 from ..harness.shared_object import elf
 from ..harness.shared_object.elf import NotElfError, SharedObject
-from ..harness.shared_object.runtimes import Runtime
+from ..harness.targets.runtimes import Runtime
 from ..harness.targets.shipped import plugin_path
 from ..reports.model.redaction import looks_secret
 from .run_options import BadUsageError, RunOptions

@@ -14,9 +14,9 @@ from ..harness.launchers.sandbox import Sandbox
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
 from ..harness.shared_object.elf import NotElfError
-from ..harness.shared_object.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets import profile
 from ..harness.targets.profile import Profile, ProfileError
+from ..harness.targets.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets.shipped import built, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreterError

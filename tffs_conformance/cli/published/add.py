@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ...harness.native import NativePartsMissingError, native_directory
-from ...harness.shared_object import runtimes
+from ...harness.targets import runtimes
 from ...harness.targets.shipped import shipped
 from ...reports.escape import printable
 from ...reports.model.report import Report

@@ -18,10 +18,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
 from ... import files
-from ..native import RUNTIME_NAME, STAND_IN
+from ..native import CXX_NAME, RUNTIME_NAME, STAND_IN
 
-#: The library with TensorFlow's C++ symbols, for plugins that import such.
-CXX_NAME = "libtensorflow_cc.so.2"
 #: The packages of an index that are a TensorFlow.
 PACKAGES = ("tensorflow", "tensorflow-cpu")
 #: How a folder of an installed release is called.
