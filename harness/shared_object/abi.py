@@ -146,23 +146,22 @@ def _own_libraries(plugin: Path, shared: SharedObject, *, here: bool) -> Mapping
     own: dict[str, SharedObject | None] = {plugin.name: shared}
     found = [(plugin.parent, shared)]
     for origin, one in found:
-        folders = [text.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(origin)) for text in one.run_path]
         for name in one.libraries:
             if name in own or name in LIBRARIES or STANDARD.fullmatch(name):
                 continue
-            path = _place(name, folders) if here else None
+            path = _place(name, one.folders(origin)) if here else None
             own[name] = library = _read(path)
             if path and library:
                 found.append((path.parent, library))
     return own
 
 
-def _place(name: str, folders: Iterable[str] = ()) -> Path | None:
+def _place(name: str, folders: Iterable[Path] = ()) -> Path | None:
     """Where a library is on this machine."""
     for folder in folders:
         # At a path that is longer than the system takes, Path.is_file raises.
-        if os.path.isfile(os.path.join(folder, name)):
-            return Path(folder, name)
+        if os.path.isfile(folder / name):
+            return folder / name
     return _cached_by_loader().get(name)
 
 

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import NamedTuple
 
 _MAGIC = b"\x7fELF"
@@ -66,6 +67,10 @@ class SharedObject:
     static_tls: bool
     run_path: tuple[str, ...]
     glibc: str
+
+    def folders(self, origin: Path) -> list[Path]:
+        """The directories of the run path of a file that is in the directory `origin`."""
+        return [Path(one.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(origin))) for one in self.run_path]
 
 
 def require_magic(content: bytes) -> None:

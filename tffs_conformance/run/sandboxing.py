@@ -75,9 +75,8 @@ def _linked(plugin: Path) -> list[Path]:
             found[path] = elf.read(path.read_bytes())
         except (NotElfError, OSError):
             continue
-        for folder in found[path].run_path:
-            origin = folder.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(path.parent))
-            places = (Path(origin, name) for name in found[path].libraries)
+        for folder in found[path].folders(path.parent):
+            places = (folder / name for name in found[path].libraries)
             asked += [place for place in places if os.path.isfile(place) and place not in asked]
     return [*found]
 
