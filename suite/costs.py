@@ -45,6 +45,8 @@ NAMES: Mapping[str, Sequence[str]] = {"read": ("read of one byte", "read")}
 Place = tuple[RawFilesystem, Mapping[str, dict[int, str]]]
 #: Adds ops on a file or a directory to a program: its path, and its size.
 Steps = Callable[[Program, str, int], object]
+#: By name in the table and what grows. None is for an op that is not OK.
+Figures = dict[tuple[str, str], Cost | None]
 #: Microseconds of each visit, by size.
 Times = dict[int, list[float]]
 
@@ -106,9 +108,8 @@ def measure(target: Target, knowledge: Knowledge) -> Costs:
     if target.root is None or target.through:
         why = "ops go through TensorFlow" if target.through else "there is no root"
         return Costs(storage="not looked at", unmeasured=(f"all ops: {why}",))
-    figures: dict[tuple[str, str], Cost | None] = {}
+    figures: Figures = {}
     unmeasured: list[str] = []
-    of_reference: list[str] = []
     storage, reference = "not looked at", None
     try:
         with ExitStack() as stack:
@@ -122,17 +123,16 @@ def measure(target: Target, knowledge: Knowledge) -> Costs:
                 beside = Workbench(other, replace(NOTHING, filling=False))
                 stack.callback(beside.close)
                 stack.callback(beside.remove_root)
-                places.append(_place(beside, root, stack, of_reference))
+                places.append(_place(beside, root, stack, unmeasured, "the reference: "))
             for grows, steps in WORK:
                 try:
-                    _add_figures(figures, grows, steps, places, (unmeasured, of_reference))
+                    _add_figures(figures, grows, steps, places, unmeasured)
                 except DiedError as died:
                     unmeasured.append(f"{died.death.op}, and ops with it: {died}")
                     places[0] = _place(bench, target.root, stack, unmeasured)
     except Exception as error:
         # Whatever a plugin does: what was measured until then is in the report, and the run goes on.
         unmeasured.append(f"everything else: {error or type(error).__name__}")
-    unmeasured += [f"the reference: {why}" for why in of_reference]
     measured = tuple(filter(None, figures.values()))
     return Costs(storage=storage, reference=reference, figures=measured, unmeasured=tuple(dict.fromkeys(unmeasured)))
 
@@ -149,7 +149,7 @@ def _reference(target: Target, root: str, *, hosts_differ: bool) -> tuple[str, s
     return "something else than a disk of this machine", "posix", f"posix:///tmp/{paths.basename(root)}-reference"
 
 
-def _place(bench: Workbench, root: str, stack: ExitStack, unmeasured: list[str]) -> Place:
+def _place(bench: Workbench, root: str, stack: ExitStack, unmeasured: list[str], whose: str = "") -> Place:
     """A new host, and new directories, which `stack` removes. What cannot be made goes to `unmeasured`."""
     bench.make_root()
     loaded = bench.load("costs")
@@ -166,7 +166,7 @@ def _place(bench: Workbench, root: str, stack: ExitStack, unmeasured: list[str])
         if why is None:
             made[grows][size] = f"{path}/0" if grows == FILE else path
         else:
-            unmeasured.append(f"all ops at {size:,} {grows}: {why}")
+            unmeasured.append(f"{whose}all ops at {size:,} {grows}: {why}")
     return filesystem.raw, made
 
 
@@ -198,52 +198,32 @@ def _names(program: Program) -> Iterator[str | None]:
         seen[step.op] += 1
 
 
-def _spent(program: Program, side: int) -> list[Spent]:
-    """Perform a program once. Raises DiedError, and RuntimeError if it is the reference that dies."""
-    try:
-        return programs.measure(program, [program])[0]
-    except DiedError as died:
-        raise RuntimeError(f"the reference: {died}") if side else died from None
-
-
-def _add_figures(
-    figures: dict[tuple[str, str], Cost | None],
-    grows: str,
-    steps: Steps,
-    places: Sequence[Place],
-    wrongs: Sequence[list[str]],
-) -> None:
-    """Add the figures of one program that no program before it has.
-
-    An op that is not OK has none: None stands for it. `wrongs` has the reasons, for each of `places`. Raises DiedError.
-    """
-    runs: list[tuple[int, int, Program]] = []
-    for size in places[0][1][grows]:
-        for side, (raw, made) in enumerate(places):
-            if size in made[grows]:
-                runs.append((size, side, Program(raw)))
-                steps(runs[-1][-1], made[grows][size], size)
+def _add_figures(figures: Figures, grows: str, steps: Steps, places: Sequence[Place], unmeasured: list[str]) -> None:
+    """Add the figures of the ops of one program that no program before it has. Raises DiedError."""
+    runs = [(size, side, Program(places[side][0])) for size in SIZES[grows] for side in range(len(places))
+            if size in places[0][1][grows] and size in places[side][1][grows]]  # fmt: skip
+    for size, side, program in runs:
+        steps(program, places[side][1][grows][size], size)
     names = [*_names(runs[0][-1])] if runs else []
     fresh = {name for name in names if name and (name, grows) not in figures}
     figures.update(((name, grows), None) for name in fresh)
     # By op and name in the table: the times of the target, and those of the reference.
     times: dict[tuple[str, str], tuple[Times, Times]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
-    wrong: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    wrong: dict[tuple[int, str], str] = {}
     deadline = time.monotonic() + SECONDS
     for number in range(VISITS):
         if number >= FEWEST_VISITS and time.monotonic() > deadline:
             break
         for size, side, program in runs:
-            for name, one in zip(names, _spent(program, side), strict=True):
+            for name, one in zip(names, programs.measure(program, [program])[0], strict=True):
                 if name in fresh:
                     times[one.op, name][side][size].append(one.ns / 1000)
                     if one.code is not Code.OK:
-                        wrong[side][name] = _said(one)
-    for side in range(len(places)):
-        wrongs[side].extend(wrong[side].values())
+                        wrong[side, name] = "the reference: " * side + _said(one)
+    unmeasured += wrong.values()
     for (op, name), (own, beside) in times.items():
-        if name not in wrong[0]:
-            figures[name, grows] = _cost(op, name, grows, own, {} if name in wrong[1] else beside)
+        if (0, name) not in wrong:
+            figures[name, grows] = _cost(op, name, grows, own, {} if (1, name) in wrong else beside)
 
 
 def _cost(op: str, what: str, grows: str, own: Times, beside: Times) -> Cost:
