@@ -81,7 +81,7 @@ def read(plugin: Path, content: bytes | None = None, table: Exports | None = Non
     shared = elf.read(plugin.read_bytes() if content is None else content)
     own = _own_libraries(plugin, shared, here=content is None)
     readable = [one for one in own.values() if one]
-    foreign = [name for name in own if OF_TENSORFLOW.fullmatch(name)]
+    foreign = [name for name in own if name != plugin.name and OF_TENSORFLOW.fullmatch(name)]
     unknown = tuple(name for name, one in own.items() if one is None and name not in foreign)
     named = {name for one in readable for name in one.libraries}
     named.update(*(BROUGHT.get(name, ()) for name in named))
