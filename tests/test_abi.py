@@ -14,7 +14,7 @@ from tests.pages import PROJECT
 from tffs_conformance.harness.native import CXX_NAME, RUNTIME_NAME
 from tffs_conformance.harness.shared_object import abi, releases
 from tffs_conformance.harness.shared_object.abi import Abi, Symbols
-from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME, Exports
+from tffs_conformance.harness.shared_object.releases import Exports
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.contract.catalogue import clause
 
@@ -80,6 +80,7 @@ BOTH = ("2.1", "2.2")
         ("TF_NewStatus", (CXX,), APART, BOTH, []),
         # A program has the libraries of C.
         ("floor", ("-nostdlib",), TABLE, BOTH, []),
+        ("puts", ("-Wl,-Bsymbolic",), TABLE, BOTH, []),
         # Libraries that a library names are asked, too, and may lack something themselves.
         ("only_here", ("-l:libmiddle.so", BESIDE), TABLE, BOTH, []),
         ("nowhere", ("-l:libmiddle.so", BESIDE), TABLE, (), [("", ("nowhere",), BOTH)]),
@@ -113,16 +114,6 @@ def test_library_of_another_tensorflow_is_missing(folder: Path) -> None:
     assert fates(found.missing) == [("", ("libtensorflow_framework.so.1",), BOTH)]
 
 
-def test_symbols_of_templates_are_undecided(folder: Path) -> None:
-    found = seen(folder, TEMPLATE, TENSORFLOW)
-    assert (found.loads, found.untold) == (BOTH, (TEMPLATE,))
-
-
-def test_symbols_of_the_c_library_are_not_missing(folder: Path) -> None:
-    plugin = library(folder, "plugin.so", '#include <stdio.h>\nvoid use(void) { puts(""); }', "-Wl,-Bsymbolic")
-    assert abi.read(plugin, table=Exports(("2.1",))).loads == ("2.1",)
-
-
 @pytest.mark.parametrize(
     ("symbol", "is_of_template"),
     [
@@ -139,8 +130,9 @@ def test_symbols_of_the_c_library_are_not_missing(folder: Path) -> None:
         ("I", False),
     ],
 )
-def test_names_of_templates_are_recognised(symbol: str, is_of_template: bool) -> None:
-    assert abi._is_of_template(symbol) is is_of_template
+def test_symbols_of_templates_are_undecided(folder: Path, symbol: str, is_of_template: bool) -> None:
+    found = seen(folder, symbol, TENSORFLOW, table=Exports(("2.1",)))
+    assert (found.untold, found.loads) == (((symbol,), ("2.1",)) if is_of_template else ((), ()))
 
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -183,38 +175,27 @@ def test_what_is_no_shared_object_is_a_sentence(tmp_path: Path, content: bytes |
 # The tables -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_tables_have_every_release_and_what_every_plugin_needs() -> None:
-    table = releases.whole()
+def test_tables_have_symbols_and_scope_of_releases() -> None:
+    table, known = releases.whole(), releases.functions_of_c()
     assert len(table.releases) >= 19
     assert table.exporters("TF_NewStatus")[0] == table.everywhere
     assert table.exporters("no such symbol") == (0, 0, 0)
     assert all(0 < max(bits) <= table.everywhere for bits in table.symbols.values())
-
-
-def test_the_global_scope_is_that_of_releases_that_say_so() -> None:
-    table = releases.of_c()
     later = tuple(release for release in table.releases if release >= "2.19")
     assert {table.named(bits) for bits in table.scope} == {later}
-    assert LIBRARIES == (RUNTIME_NAME, CXX_NAME, PYTHON_NAME)
-
-
-def test_functions_of_c_are_in_some_release() -> None:
-    known, all_of_them = releases.functions_of_c(), releases.of_c().releases
-    assert known["TF_VLog"] == all_of_them[:-1]
-    assert known["TF_SetStatus"] == all_of_them
+    assert (known["TF_VLog"], known["TF_SetStatus"]) == (table.releases[:-1], table.releases)
     assert all(known.values())
-    assert "curl_easy_init" in releases.of_c().symbols
-    assert "curl_easy_init" not in known
-
-
-def test_the_clause_names_the_releases_of_the_table() -> None:
+    assert "curl_easy_init" in releases.of_c().symbols.keys() - known.keys()
+    # The clause names the same releases.
     (source,) = clause("registration.loads-in-every-release").sources
-    assert source.rpartition("TensorFlow ")[2].split(", ") == [*releases.of_c().releases]
+    assert source.rpartition("TensorFlow ")[2].split(", ") == [*table.releases]
 
 
-def test_a_plugin_of_the_interface_needs_only_the_small_table(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["posix", "memory"])
+def test_reference_plugin_needs_only_the_small_table(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(releases, "whole", None)
-    assert abi.read(plugin_path("posix")).loads
+    found = abi.read(plugin_path(name))
+    assert found.loads == found.releases
 
 
 @pytest.fixture
@@ -239,9 +220,3 @@ def test_what_is_written_is_read(tool: Any, tmp_path: Path, monkeypatch: pytest.
     tool.write(TABLE)
     assert releases.whole() == TABLE
     assert releases.of_c().symbols.keys() == TABLE.symbols.keys() - {RUN}
-
-
-@pytest.mark.parametrize("name", ["posix", "memory"])
-def test_the_reference_plugins_load_in_every_release(name: str) -> None:
-    found = abi.read(plugin_path(name))
-    assert found.loads == found.releases
