@@ -6,8 +6,8 @@ import random
 import secrets
 import statistics
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ VISITS, FEWEST_VISITS = 100, 3
 BATCH = 64
 #: The ops that move as many bytes as the file has.
 MOVING = ("read", "append", "copy_file")
-#: What an op is called in the table when a program has it again and again. Where there is no name, it is not counted.
+#: What an op is called in the table when a program has it again. If it has no other name, the first one counts.
 NAMES: Mapping[str, Sequence[str]] = {"read": ("read of one byte", "read")}
 
 #: A filesystem, and the paths of files and directories in it, by what grows and the size.
@@ -189,23 +189,16 @@ def _said(one: Spent) -> str:
     return f"{one.op} is not there, or had nothing to work on" if one.code is None else f"{one.op} answers {one.code}"
 
 
-def _names(program: Program) -> Iterator[str | None]:
-    """What each op of a program is called in the table; None if it is not counted."""
-    seen: Counter[str] = Counter()
-    for step in program.steps:
-        names = NAMES.get(step.op, (step.op,))
-        yield None if step.op.endswith(".cleanup") else next(iter(names[seen[step.op] :]), None)
-        seen[step.op] += 1
-
-
 def _add_figures(figures: Figures, grows: str, steps: Steps, places: Sequence[Place], unmeasured: list[str]) -> None:
     """Add the figures of the ops of one program that no program before it has. Raises DiedError."""
     runs = [(size, side, Program(places[side][0])) for size in SIZES[grows] for side in range(len(places))
             if size in places[0][1][grows] and size in places[side][1][grows]]  # fmt: skip
     for size, side, program in runs:
         steps(program, places[side][1][grows][size], size)
-    names = [*_names(runs[0][-1])] if runs else []
-    fresh = {name for name in names if name and (name, grows) not in figures}
+    names: list[str] = []
+    for step in runs[0][-1].steps if runs else ():
+        names.append(next((name for name in NAMES.get(step.op, (step.op,)) if name not in names), ""))
+    fresh = {name for name in names if name and not name.endswith(".cleanup") and (name, grows) not in figures}
     figures.update(((name, grows), None) for name in fresh)
     # By op and name in the table: the times of the target, and those of the reference.
     times: dict[tuple[str, str], tuple[Times, Times]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
