@@ -1,9 +1,7 @@
 #include "dragonfly/config.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include "objectstore/section.h"
+#include "objectstore/text.h"
 
 namespace dragonfly {
 namespace {
@@ -28,10 +26,7 @@ void ReadKeys(Section* file, Config* config) {
       if (!value.is_string()) Refuse("header." + name, "is not a text");
       DemandHeader(name, value);
       // Names in lower case, so that what the plugin sends by itself takes the place of a user's.
-      std::string plain = name;
-      std::transform(plain.begin(), plain.end(), plain.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      config->header[plain] = value;
+      config->header[objectstore::Lower(name)] = value;
     }
   });
   file->Take("filter", &Json::is_array, "is not a list of texts", [&](const Json& names) {

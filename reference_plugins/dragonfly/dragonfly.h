@@ -5,7 +5,6 @@
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_DRAGONFLY_H_
 
 #include <atomic>
-#include <string>
 
 #include "dragonfly/config.h"
 #include "dragonfly/counters.h"

@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "answers.h"
+#include "text.h"
+
 namespace objectstore {
 namespace {
 
@@ -17,15 +20,14 @@ constexpr std::pair<const char*, Sum> kHeaders[] = {{"x-amz-checksum-crc64nvme",
 // key of its own. S3 marks those in parts with a dash.
 bool IsMd5(const std::string& etag, const Response& response) {
   const std::string encryption = response.Header("x-amz-server-side-encryption");
-  return etag.size() == 32 && etag.find_first_not_of("0123456789abcdef") == std::string::npos &&
-         (encryption.empty() || encryption == "AES256") &&
+  return LooksLikeMd5(etag) && (encryption.empty() || encryption == "AES256") &&
          response.Header("x-amz-server-side-encryption-customer-algorithm").empty();
 }
 
 }  // namespace
 
 std::string Bare(std::string etag) {
-  if (etag.rfind("W/", 0) == 0) etag.erase(0, 2);
+  etag = Strong(std::move(etag));
   if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
     etag = etag.substr(1, etag.size() - 2);
   }

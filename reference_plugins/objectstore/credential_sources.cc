@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -178,10 +179,7 @@ class InstanceMetadata {
     url_ = environment.Get("AWS_EC2_METADATA_SERVICE_ENDPOINT",
                            is_ipv6 ? "http://[fd00:ec2::254]" : "http://169.254.169.254");
     if (url_.back() == '/') url_.pop_back();
-    std::string disabled = environment.Get("AWS_EC2_METADATA_DISABLED");
-    std::transform(disabled.begin(), disabled.end(), disabled.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    is_disabled_ = disabled == "true";
+    is_disabled_ = Lower(environment.Get("AWS_EC2_METADATA_DISABLED")) == "true";
   }
 
   Offer Fetch() {

@@ -3,25 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <sstream>
 
 #include "answers.h"
 #include "failure.h"
+#include "text.h"
 #include "times.h"
 
 namespace objectstore {
 namespace {
-
-constexpr char kBlanks[] = " \t\r\n";
-
-std::string Trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 // Without what stands behind a blank and a mark of comments.
 std::string WithoutComment(const std::string& text) {
@@ -41,12 +33,6 @@ std::string SectionName(const std::string& line) {
   std::string name;
   for (std::string word; words >> word;) name += (name.empty() ? "" : " ") + word;
   return name;
-}
-
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 Grant Complete(Credentials keys, const std::string& expires) {

@@ -10,6 +10,7 @@
 #include "filesystem.h"
 #include "ops.h"
 #include "posix/directories.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -19,10 +20,6 @@ void RefuseBucket(const Name& name) {
 }
 
 bool IsMarker(const std::string& key) { return key.back() == '/'; }
-
-bool BeginsWith(const std::string& key, const std::string& start) {
-  return key.compare(0, start.size(), start) == 0;
-}
 
 // Deletes keys, and counts those that stay.
 class Sweep {

@@ -1,7 +1,6 @@
 // Directories are made of markers: objects without content that are called like the directory, with
 // a slash behind.
 
-#include <string>
 #include <vector>
 
 #include "failure.h"

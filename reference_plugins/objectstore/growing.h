@@ -13,7 +13,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "cache.h"

@@ -7,6 +7,7 @@
 #include "answers.h"
 #include "failure.h"
 #include "objects.h"
+#include "text.h"
 #include "times.h"
 
 namespace objectstore {
@@ -29,7 +30,7 @@ std::optional<uint64_t> NumberIn(const std::string& text) {
 std::optional<uint64_t> TotalOf(const Response& response, const std::string& span) {
   const std::string start = "bytes " + span + "/";
   const std::string text = response.Header("content-range");
-  if (text.compare(0, start.size(), start) != 0) return std::nullopt;
+  if (!BeginsWith(text, start)) return std::nullopt;
   return NumberIn(text.substr(start.size()));
 }
 

@@ -10,6 +10,7 @@
 
 #include "curl.h"
 #include "sink.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -42,12 +43,6 @@ struct Exchange {
   }
 };
 
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 size_t OnHeader(char* data, size_t, size_t n, void* argument) {
   auto* exchange = static_cast<Exchange*>(argument);
   return exchange->Guarded(0, [&] {
@@ -61,10 +56,7 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos) return n;
     std::string name = Lower(line.substr(0, colon));
-    const size_t first = line.find_first_not_of(" \t", colon + 1);
-    const size_t last = line.find_last_not_of(" \t\r\n");
-    const std::string value =
-        first == std::string::npos || last < first ? "" : line.substr(first, last - first + 1);
+    const std::string value = Trimmed(line.substr(colon + 1));
     // Several of one name are one list, so that two of what there is one of are told from one.
     const auto [known, is_new] = exchange->response.headers.emplace(std::move(name), value);
     if (!is_new) known->second += ", " + value;

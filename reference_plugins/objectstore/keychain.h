@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <string>
 
 #include "config.h"
 #include "credential_sources.h"

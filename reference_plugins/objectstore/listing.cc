@@ -7,6 +7,7 @@
 #include "documents.h"
 #include "failure.h"
 #include "objects.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -22,7 +23,7 @@ bool IsText(const std::string& key) {
 // Who lists, or deletes, what a store names must not be led elsewhere.
 void DemandAskedFor(const Page& page, const Range& range) {
   const auto is_inside = [&](const std::string& text) {
-    return !text.empty() && text.compare(0, range.prefix.size(), range.prefix) == 0;
+    return !text.empty() && BeginsWith(text, range.prefix);
   };
   const auto is_cut = [&](const std::string& prefix) {
     return is_inside(prefix) && prefix.size() > range.prefix.size() && prefix.back() == '/';

@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "documents.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -22,9 +23,7 @@ std::string ETagOf(const std::vector<std::string>& parts) {
   std::string sums;
   for (const std::string& part : parts) {
     const std::string hex = Bare(part);
-    if (hex.size() != 32 || hex.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      return "";
-    }
+    if (!LooksLikeMd5(hex)) return "";
     for (size_t k = 0; k < hex.size(); k += 2) {
       sums += static_cast<char>(std::stoi(hex.substr(k, 2), nullptr, 16));
     }

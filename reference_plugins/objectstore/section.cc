@@ -1,9 +1,7 @@
 #include "section.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include "failure.h"
+#include "text.h"
 
 namespace objectstore {
 
@@ -19,8 +17,7 @@ void DemandAddress(const std::string& key, std::string* address) {
       address->find_first_of("/?#@ ", mark + 3) != std::string::npos) {
     Refuse(key, "is not http://HOST:PORT or https://HOST:PORT");
   }
-  std::transform(address->begin(), address->end(), address->begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  *address = Lower(*address);
   const std::string port = scheme == "http" ? ":80" : ":443";
   if (address->size() > port.size() &&
       address->compare(address->size() - port.size(), port.size(), port) == 0) {

@@ -9,6 +9,7 @@
 #include "failure.h"
 #include "names.h"
 #include "parallel.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -80,7 +81,7 @@ Kind Tree::KindOf(const Name& name) const {
   Kind kind = Kind::kNothing;
   for (const std::string& key : page.keys) {
     if (key == name.key) return Kind::kFile;
-    if (key.compare(0, marker.size(), marker) == 0) kind = Kind::kDirectory;
+    if (BeginsWith(key, marker)) kind = Kind::kDirectory;
   }
   return kind == Kind::kNothing && !page.next.empty() ? Look(name).kind : kind;
 }
@@ -128,7 +129,7 @@ Place Tree::PlaceOf(const Name& name) const {
   for (const std::string& key : page.keys) {
     if (key == name.key) {
       place.kind = Kind::kFile;
-    } else if (key.compare(0, marker.size(), marker) == 0 && place.kind == Kind::kNothing) {
+    } else if (BeginsWith(key, marker) && place.kind == Kind::kNothing) {
       place.kind = Kind::kDirectory;
     }
   }

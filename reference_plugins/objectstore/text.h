@@ -1,0 +1,37 @@
+// What texts of every kind are asked for.
+
+#ifndef TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TEXT_H_
+#define TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TEXT_H_
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace objectstore {
+
+inline std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Without the blanks at both ends.
+inline std::string Trimmed(const std::string& text) {
+  constexpr char kBlanks[] = " \t\r\n";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+inline bool BeginsWith(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// Whether this may be an MD5, in lower case.
+inline bool LooksLikeMd5(const std::string& text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace objectstore
+
+#endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TEXT_H_
