@@ -33,6 +33,13 @@ def configuration(store: str, proxy: str | None = None, /, **more: Any) -> dict[
     return {name: value for name, value in config.items() if value is not None}
 
 
+def configured(folder: Path, config: Mapping[str, Any]) -> Path:
+    """The file in this folder that the configuration is written to."""
+    path = folder / "dragonfly.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return path
+
+
 @contextmanager
 def loaded(plugin: str, environment: Mapping[str, str]) -> Iterator[Loaded]:
     """One of the shipped plugins in a host."""
@@ -56,21 +63,20 @@ def filesystem_in(found: Loaded, scheme: str, root: str) -> HostFilesystem:
     return HostFilesystem(RawFilesystem(found.call, entry.filesystem, []), entry.present, Guard(root))
 
 
-def _variables(path: Path | str, environment: Mapping[str, str] | None) -> dict[str, str]:
-    return {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})}
-
-
 def registered(path: Path | str, environment: Mapping[str, str] | None = None) -> Registration:
     """What comes of registering dragonfly with the configuration in this file."""
-    return registration("dragonfly", _variables(path, environment))
+    return registration("dragonfly", {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})})
 
 
 @contextmanager
 def in_host(
-    path: Path, environment: Mapping[str, str] | None = None, root: str = ROOT
+    folder: Path, config: Mapping[str, Any], environment: Mapping[str, str] | None = None, root: str = ROOT
 ) -> Iterator[tuple[Host, HostFilesystem]]:
-    """The plugin with the configuration in this file, and its host; nothing is changed but below `root`."""
-    with loaded("dragonfly", _variables(path, environment)) as found:
+    """The plugin with this configuration, which is written to `folder`, and its host; nothing is changed but below
+    `root`.
+    """
+    variables = {"DRAGONFLY_CONFIG_PATH": str(configured(folder, config)), **(environment or {})}
+    with loaded("dragonfly", variables) as found:
         yield found.host, filesystem_in(found, "dragonfly", root)
 
 
@@ -83,13 +89,11 @@ def filesystem(
     root: str = ROOT,
     log: list[str] | None = None,
 ) -> Iterator[HostFilesystem]:
-    """The plugin with this configuration, which is written to `folder`.
+    """The same without its host.
 
     No file may grow beyond `file_size` bytes. In the end `log` has the lines that were logged.
     """
-    path = folder / "dragonfly.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    with in_host(path, environment, root) as (host, fs):
+    with in_host(folder, config, environment, root) as (host, fs):
         with host_limits.file_size(host, file_size):
             yield fs
         host.close()

@@ -1,6 +1,5 @@
 """Plugins in a process that forks while its threads are in ops."""
 
-import json
 import os
 import subprocess
 import threading
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.credential_services import Issuer, RotatingStore
-from tests.dragonfly_client import BUILT, MISSING, at, configuration
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, configured
 from tests.faulty_http import Asked, Reply
 from tests.pages import PROJECT
 from tests.proxy_stub import ProxyStub
@@ -20,24 +19,23 @@ from tests.test_dragonfly_credentials import Machine
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import plugin_path
 
-RUNTIME = str(native_directory() / RUNTIME_NAME)
+RUNTIME = native_directory() / RUNTIME_NAME
+LIBRARIES = {"LD_LIBRARY_PATH": str(RUNTIME.parent)}
+needs_dragonfly = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 
-def built(name: str, folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program whose source is beside this file."""
-    program = folder / name
-    subprocess.run(
-        ["c++", "-std=c++17", "-O1", "-pthread", f"-I{PROJECT / 'harness/include'}", "-o", program,
-         Path(__file__).with_name(f"{name}.cc"), RUNTIME, "-ldl"], check=True,
-    )  # fmt: skip
-    return program
+    path = tmp_path_factory.mktemp("forking") / "forking"
+    given = ["-std=c++17", "-O1", "-pthread", f"-I{PROJECT / 'harness/include'}"]
+    subprocess.run(["c++", *given, "-o", path, Path(__file__).with_name("forking.cc"), RUNTIME, "-ldl"], check=True)
+    return path
 
 
-def test_a_child_of_fork_finds_no_lock_taken(tmp_path: Path) -> None:
-    environment = {"LD_LIBRARY_PATH": str(Path(RUNTIME).parent)}
-    command = [str(built("forking", tmp_path)), RUNTIME, str(plugin_path("memory"))]
-    done = subprocess.run(command, env=environment, timeout=600, check=False)
-    assert done.returncode == 0
+def test_a_child_of_fork_finds_no_lock_taken(program: Path) -> None:
+    command = [program, "locks", RUNTIME, plugin_path("memory")]
+    assert subprocess.check_output(command, env=LIBRARIES, timeout=600) == b"well\n"
 
 
 @pytest.fixture
@@ -47,19 +45,18 @@ def servers() -> Iterator[tuple[S3Server, ProxyStub]]:
 
 
 def forked(
-    folder: Path,
+    command: list[str | Path],
     servers: tuple[S3Server, ProxyStub],
-    name: str,
-    *arguments: str,
+    folder: Path,
     has_begun: Callable[[], bool],
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """What a program says that forks as soon as something has begun, over its one connection to a server.
+    """What the program says, which forks as soon as something has begun, over its one connection to a server.
 
     What has begun is answered when the child has ended.
     """
     store, proxy = servers
-    program, path, ended = built(name, folder), folder / "dragonfly.json", threading.Event()
+    ended = threading.Event()
 
     def hold(_: Asked, right: Reply) -> Reply:
         ended.wait(60)
@@ -71,10 +68,9 @@ def forked(
     else:
         del config["object_storage"]["access_key"], config["object_storage"]["secret_key"]
     store.inject(hold, 1, when=lambda asked: is_part(asked) or (asked.target == "/container" and has_begun()))
-    path.write_text(json.dumps(config), encoding="utf-8")
-    given = {"LD_LIBRARY_PATH": str(Path(RUNTIME).parent), "DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})}
+    given = {**LIBRARIES, "DRAGONFLY_CONFIG_PATH": str(configured(folder, config)), **(environment or {})}
     with subprocess.Popen(
-        [program, RUNTIME, plugin_path("dragonfly"), at("file"), *arguments],
+        [*command[:2], RUNTIME, plugin_path("dragonfly"), at("file"), *command[2:]],
         env=os.environ | given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdin is not None
@@ -89,17 +85,17 @@ def forked(
     return said
 
 
-@pytest.mark.skipif(not BUILT, reason=MISSING)
+@needs_dragonfly
 def test_a_child_of_fork_reads_what_a_thread_of_its_parent_fetches(
-    tmp_path: Path, servers: tuple[S3Server, ProxyStub]
+    program: Path, tmp_path: Path, servers: tuple[S3Server, ProxyStub]
 ) -> None:
     store, proxy = servers
     store.put("tests/file", b"content")
-    assert forked(tmp_path, servers, "forking_reader", "1", has_begun=lambda: bool(proxy.asked)) == "came back\n"
+    assert forked([program, "reads", "1"], servers, tmp_path, lambda: bool(proxy.asked)) == "well\n"
 
 
-@pytest.mark.skipif(not BUILT, reason=MISSING)
-def test_a_child_of_fork_waits_for_no_credentials(tmp_path: Path) -> None:
+@needs_dragonfly
+def test_a_child_of_fork_waits_for_no_credentials(program: Path, tmp_path: Path) -> None:
     """A thread of its parent asks for them. Its sockets are for their service, the store and the proxy."""
     with RotatingStore(Issuer()) as store, ProxyStub() as proxy:
         store.put("tests/file", b"content")
@@ -110,22 +106,23 @@ def test_a_child_of_fork_waits_for_no_credentials(tmp_path: Path) -> None:
             store.issuer.revoke_all()
             return right
 
+        def has_begun() -> bool:
+            return store.services_asked().count("/container") == 2
+
         store.inject(revoke, 1, when=is_head)
-        assert forked(
-            tmp_path, (store, proxy), "forking_reader", "3", environment=machine.environment,
-            has_begun=lambda: store.services_asked().count("/container") == 2,
-        ) == "came back\n"  # fmt: skip
+        command: list[str | Path] = [program, "reads", "3"]
+        assert forked(command, (store, proxy), tmp_path, has_begun, machine.environment) == "well\n"
         assert len(store.issuer.issued) == 3
 
 
-@pytest.mark.skipif(not BUILT, reason=MISSING)
+@needs_dragonfly
 @pytest.mark.parametrize("size", [4, 65 << 20])
 def test_child_of_fork_leaves_what_its_parent_writes(
-    tmp_path: Path, servers: tuple[S3Server, ProxyStub], size: int
+    program: Path, tmp_path: Path, servers: tuple[S3Server, ProxyStub], size: int
 ) -> None:
     """A part of the large file is on its way."""
     store, _ = servers
     has_begun = (lambda: any(map(is_part, store.asked))) if size > 4 else lambda: True
-    assert forked(tmp_path, servers, "forking_writer", str(size), has_begun=has_begun) == "refused\n"
+    assert forked([program, "writes", str(size)], servers, tmp_path, has_begun) == "well\n"
     assert store.buckets[BUCKET]["tests/file"].content == b"w" * (2 * size)
     assert "DELETE" not in {asked.method for asked in store.asked}
