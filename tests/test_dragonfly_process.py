@@ -1,6 +1,5 @@
 """The process that has the dragonfly plugin: its configuration, libraries, local files, log and counters."""
 
-import json
 import os
 import stat
 import subprocess
@@ -12,14 +11,11 @@ from typing import Any
 import pytest
 
 from tests import dragonfly_rows as do
-from tests.credential_services import Issuer, RotatingStore
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, preloaded, read, registered
+from tests.dragonfly_client import BUILT, MISSING, configuration, configured, preloaded, registered
 from tests.dragonfly_rows import Given, Scene, Situation, row
 from tests.faulty_http import Asked, Reply, status, with_header
 from tests.pages import PROJECT
-from tests.proxy_stub import ProxyStub
-from tests.s3_server import SECRET_KEY, error, is_delete, is_head
-from tests.test_dragonfly_credentials import NOTHING
+from tests.s3_server import error, is_delete, is_delete_many, is_head
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -35,32 +31,55 @@ SERVED = f"{INFO}objects come through Dragonfly"
 # Configuration and libraries ----------------------------------------------------------------------------------------
 
 
+NOWHERE = "http://127.0.0.1:1"
+#: What is changed in a configuration, and what the refusal of it says.
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"addr": None}, "addr is missing"),
+    ({"addr": "h:1"}, "the key addr"),
+    ({"addr": "http://p:1/path"}, "the key addr"),
+    ({"proxy": "http://p:1"}, "addr is given twice"),
+    ({"require_p2p": 1}, "the key require_p2p is not true or false"),
+    ({"fallback_to_source": 1}, "fallback_to_source is not true or false"),
+    ({"task_version": "md5"}, "the key task_version"),
+    ({"sign_expires_s": 0}, "the key sign_expires_s is not between 1 and"),
+    ({"filter": ["a", 1]}, "the key filter"),
+    ({"header": {"A": 1}}, "the key header.A"),
+    ({"header": {"A": "b\r\nC: d"}}, "the key header"),
+    ({"retires": 3}, "the key retires is not known"),
+    ({"object_storage": {"acces_key": "a"}}, "acces_key"),
+    *(({"object_storage": {"proxy_endpoint": one}}, "object_storage.proxy_endpoint")
+      for one in ("s3:9000", "http://a:b@s3")),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("text", "code", "named"),
+    ("given", "code", "named"),
     [
-        (None, Code.NOT_FOUND, "DRAGONFLY_CONFIG_PATH"),
-        ("", Code.NOT_FOUND, "DRAGONFLY_CONFIG_PATH"),
+        ("no file", Code.NOT_FOUND, "DRAGONFLY_CONFIG_PATH"),
+        ("no variable", Code.NOT_FOUND, "DRAGONFLY_CONFIG_PATH"),
         ("{", Code.INVALID_ARGUMENT, "JSON"),
-        ('{"addr": "http://h:1", "object_storage": {"acces_key": "a"}}', Code.INVALID_ARGUMENT, "acces_key"),
-        ('{"addr": "h:1"}', Code.INVALID_ARGUMENT, "addr"),
+        *((more, Code.INVALID_ARGUMENT, named) for more, named in REFUSED),
     ],
 )
-def test_a_wrong_configuration_is_refused(tmp_path: Path, text: str | None, code: Code, named: str) -> None:
-    path = tmp_path / "config.json"
-    if text:
-        path.write_text(text, encoding="utf-8")
-    # Without a text there is no file, or no variable.
-    entry = registered("" if text == "" else path)
+def test_a_wrong_configuration_is_refused(tmp_path: Path, given: dict[str, Any] | str, code: Code, named: str) -> None:
+    if isinstance(given, str):
+        path = tmp_path / "config.json"
+        if given != "no file":
+            path.write_text(given)
+    else:
+        path = configured(tmp_path, configuration(NOWHERE, NOWHERE, **given))
+    entry = registered("" if given == "no variable" else path)
     assert (entry.code, named in entry.message) == (code, True), entry.message
 
 
-def test_a_relative_path_and_keys_of_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = configuration("http://127.0.0.1:1", "http://127.0.0.1:1")
+def test_other_names_a_relative_path_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = configuration(NOWHERE)
+    config["proxy"] = f"{NOWHERE}/"
     keys = {"AWS_ACCESS_KEY_ID": config["object_storage"].pop("access_key"),
             "AWS_SECRET_ACCESS_KEY": config["object_storage"].pop("secret_key")}  # fmt: skip
-    (tmp_path / "relative.json").write_text(json.dumps(config), encoding="utf-8")
+    path = configured(tmp_path, config)
     monkeypatch.chdir(tmp_path)
-    entry = registered("relative.json", keys)
+    entry = registered(path.name, keys)
     assert entry.code is Code.OK, entry.message
 
 
@@ -83,6 +102,72 @@ def agents(scene: Scene) -> tuple[int, bool]:
 def test_it_runs_on_its_own_curl_and_crypto(tmp_path: Path) -> None:
     row("captors", (do.read_all(), CONTENT), (agents, (1, True)), before={"file": CONTENT},
         environment={"LD_PRELOAD": preloaded(tmp_path, CAPTORS)}).run(tmp_path)  # fmt: skip
+
+
+#: What dlsym finds: a libcurl that says it is of another version and knows none of the
+#: options that came in 7.85, a libcrypto that keeps to FIPS.
+OTHER_LIBRARIES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+static void *found(void *library, const char *name) {
+  void *(*find)(void *, const char *) = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  return find(library, name);
+}
+static struct { int age; const char *version; unsigned number; char rest[256]; } info = {0, "OTHER", 0, ""};
+static void *version(int age) { return (void)age, &info; }
+static int (*right_option)(void *, int, ...);
+static int option(void *handle, int number, void *value) {
+  return number == 10318 || number == 10319 ? 48 : right_option(handle, number, value);
+}
+static int (*right_digest)(void *, const void *, void *);
+static const void *(*md5)(void);
+static int digest(void *context, const void *kind, void *engine) {
+  return kind == md5() ? 0 : right_digest(context, kind, engine);
+}
+void *dlsym(void *library, const char *name) {
+  void *right = found(library, name);
+  if (getenv("CURL_VERSION") != NULL && strcmp(name, "curl_version_info") == 0) {
+    info.number = (unsigned)strtoul(getenv("CURL_VERSION"), NULL, 16);
+    return (void *)version;
+  }
+  if (getenv("CURL_VERSION") != NULL && strcmp(name, "curl_easy_setopt") == 0) {
+    right_option = (int (*)(void *, int, ...))right;
+    return (void *)option;
+  }
+  if (getenv("FIPS") != NULL && strcmp(name, "EVP_DigestInit_ex") == 0) {
+    right_digest = (int (*)(void *, const void *, void *))right;
+    md5 = (const void *(*)(void))found(library, "EVP_md5");
+    return (void *)digest;
+  }
+  return right;
+}
+"""
+
+
+def test_a_libcurl_before_that_it_was_compiled_with(tmp_path: Path) -> None:
+    environment = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "CURL_VERSION": "075100"}
+    row("older", (do.read_all(), CONTENT), do.write_all(CONTENT, "new"), before={"file": CONTENT},
+        after={"file": CONTENT, "new": CONTENT}, environment=environment).run(tmp_path)  # fmt: skip
+
+
+def test_libcurl_that_is_too_old_is_refused_at_once(tmp_path: Path) -> None:
+    environment = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "CURL_VERSION": "071d00"}
+    entry = registered(configured(tmp_path, configuration(NOWHERE, NOWHERE)), environment)
+    message = "dragonfly; libcurl.so.4 is OTHER, and 7.52 is needed"
+    assert (entry.code, entry.message) == (Code.FAILED_PRECONDITION, message)
+
+
+@pytest.mark.parametrize("knows_others", [True, False], ids=["sha256", "md5-only"])
+def test_no_op_needs_md5(tmp_path: Path, knows_others: bool) -> None:
+    """Which FIPS forbids, and which stores that are old want for a deletion of many keys."""
+    environment, log = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "FIPS": "1"}, list[str]()
+    left = {"file": CONTENT, "empty": b""}
+    row("fips", do.nothing if knows_others else do.store_answers(error(400, "InvalidRequest"), is_delete_many),
+        (do.read_all(), CONTENT), (do.size("empty"), 0), do.delete_all(), after=left,
+        before=left | dict.fromkeys(("d/1", "d/2"), CONTENT), environment=environment).run(tmp_path, log)  # fmt: skip
+    assert "libcrypto has no MD5" in log[0]
 
 
 # Local files --------------------------------------------------------------------------------------------------------
@@ -222,25 +307,6 @@ def test_log_of_a_storm_has_few_lines(tmp_path: Path) -> None:
     lines = [line for line in log if line != SERVED]
     assert 1 <= len(lines) < storm
     assert lines[0].startswith(f"{WARNING}tries again: dfdaemon gives no full answer: ")
-
-
-def test_log_of_replaced_credentials_has_no_secret(tmp_path: Path) -> None:
-    """Nor the name of an object."""
-    log: list[str] = []
-    with RotatingStore(Issuer()) as store, ProxyStub() as proxy:
-        store.put("tests/file", CONTENT)
-        environment = NOTHING | {"HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "false",
-                                 "AWS_EC2_METADATA_SERVICE_ENDPOINT": store.url}  # fmt: skip
-        config = configuration(store.url, proxy.url) | {"object_storage": {"endpoint": store.url}}
-        with filesystem(tmp_path, config, environment, log=log) as fs:
-            store.issuer.revoke_all()
-            assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
-            store.issuer.revoke_all()
-            store.inject(lambda *_: Reply(404), when=lambda asked: "/latest" in asked.target, done=False)
-            assert fs.stat(at("file")).code is not Code.OK
-        secrets = {SECRET_KEY, "tests/file"} | {text for key, token, _ in store.issuer.issued for text in (key, token)}
-    assert log[0] == f"{INFO}credentials are replaced"
-    assert not [line for line in log if any(secret in line for secret in secrets)]
 
 
 #: Prints the counters of a process that has the runtime and the plugin.

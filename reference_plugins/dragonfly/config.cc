@@ -64,20 +64,15 @@ void Complete(Config* config) {
 
 }  // namespace
 
-Config ParseConfig(const objectstore::Plugin& plugin, const std::string& text) {
+Config ReadConfig(const objectstore::Plugin& plugin) {
   Config config;
   objectstore::MoreKeys more;
   more.in_file = [&](Section* file) { ReadKeys(file, &config); };
   more.in_storage = [&](Section* store) { store->Text("proxy_endpoint", &config.proxy_endpoint); };
-  config.store = objectstore::ParseConfig(plugin, text, more);
-  Complete(&config);
-  return config;
-}
-
-Config ReadConfig(const objectstore::Plugin& plugin) {
-  Config config;
-  objectstore::ReadConfigFile(
-      plugin, [&](const std::string& text) { config = dragonfly::ParseConfig(plugin, text); });
+  objectstore::ReadConfigFile(plugin, [&](const std::string& text) {
+    config.store = objectstore::ParseConfig(plugin, text, more);
+    Complete(&config);
+  });
   return config;
 }
 

@@ -27,8 +27,7 @@ struct Config {
   bool tag_with_etag = true;  // task_version
 };
 
-// Both throw as those of objectstore/config.h do.
-Config ParseConfig(const objectstore::Plugin& plugin, const std::string& text);
+// Throws as those of objectstore/config.h do.
 Config ReadConfig(const objectstore::Plugin& plugin);
 
 }  // namespace dragonfly

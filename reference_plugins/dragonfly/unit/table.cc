@@ -1,7 +1,4 @@
-#include "unit/table.h"
-
 #include "dragonfly/filesystem.h"
+#include "unit/test.h"
 
-unit::Table unit::TableUnderTest() {
-  return {dragonfly::kScheme, "DRAGONFLY_CONFIG_PATH", dragonfly::FilesystemOps()};
-}
+unit::Table unit::TableUnderTest() { return {dragonfly::kScheme, dragonfly::FilesystemOps()}; }
