@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from tests.credential_services import Issuer, RotatingStore
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, read, registered, write
+from tests.dragonfly_client import BUILT, MISSING, at, configured, filesystem, read, registered, write
 from tests.faulty_http import Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import SECRET_KEY, error
@@ -76,13 +76,10 @@ class Machine:
         path.write_text(f"{self.issuer.token}\n", encoding="utf-8")
         return path
 
-    @contextmanager
-    def plugin(self) -> Iterator[HostFilesystem]:
-        keys = {"access_key": None, "secret_key": None}
-        config = configuration(self.store.url, self.proxy.url, retry_deadline_s=5, cache_max_bytes=0)
-        config["object_storage"] = {k: v for k, v in config["object_storage"].items() if k not in keys}
-        with filesystem(self.home, config, self.environment) as fs:
-            yield fs
+    def plugin(self, log: list[str] | None = None) -> AbstractContextManager[HostFilesystem]:
+        config = {"addr": self.proxy.url, "object_storage": {"endpoint": self.store.url}}
+        more = {"retry_deadline_s": 5, "cache_max_bytes": 0}
+        return filesystem(self.home, config | more, self.environment, log=log)
 
 
 @pytest.fixture
@@ -94,30 +91,23 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 SetUp = Callable[[Machine], None]
 SERVICES: list[SetUp] = [Machine.from_web_identity, Machine.from_container, Machine.from_instance]
-ALL: list[SetUp] = [Machine.from_environment, Machine.from_credentials_file, Machine.from_profile, *SERVICES]
+FILES: list[SetUp] = [Machine.from_credentials_file, Machine.from_profile]
 
 
 def named(set_up: SetUp) -> str:
     return set_up.__name__
 
 
-@pytest.mark.parametrize("set_up", ALL, ids=named)
-def test_a_source(machine: Machine, set_up: SetUp) -> None:
-    set_up(machine)
-    with machine.plugin() as fs:
-        assert write(fs, at("new"), CONTENT) == (Code.OK, "")
-        assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
-    assert len(machine.store.signers()) == 1
-
-
 def test_the_order(machine: Machine) -> None:
     # Each is set up beside all that come behind it, and is the one that is asked.
-    for number, set_up in enumerate(reversed([one for one in ALL if one is not Machine.from_profile])):
+    for number, set_up in enumerate([*reversed(SERVICES), Machine.from_credentials_file, Machine.from_environment]):
         set_up(machine)
         given = {key for key, _, _ in machine.issuer.issued}
         machine.store.asked.clear()
         with machine.plugin() as fs:
-            assert fs.stat(at("file")).ok
+            assert write(fs, at("new"), CONTENT) == (Code.OK, "")
+            assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
+        assert len(machine.store.signers()) == 1
         if set_up in SERVICES:
             prefix = ("/latest/", "/container", "/sts/")[number]
             assert all(target.startswith(prefix) for target in machine.store.services_asked())
@@ -150,13 +140,13 @@ OPS: list[Callable[[HostFilesystem], Code]] = [
 ]
 
 
-@pytest.mark.parametrize("set_up", [Machine.from_credentials_file, *SERVICES], ids=named)
+@pytest.mark.parametrize("set_up", [*FILES, *SERVICES], ids=named)
 def test_each_op_survives_that_the_store_refuses(machine: Machine, set_up: SetUp) -> None:
     set_up(machine)
     with machine.plugin() as fs:
         for op in OPS:
             machine.issuer.revoke_all()
-            if set_up is Machine.from_credentials_file:
+            if set_up in FILES:
                 set_up(machine)
             machine.store.asked.clear()
             assert op(fs) is Code.OK
@@ -193,38 +183,51 @@ def another_token(machine: Machine) -> None:
     machine.token_file()
 
 
+def refuse(machine: Machine) -> None:
+    machine.issuer.token = "another token"
+
+
 def service_unavailable(machine: Machine) -> None:
     machine.store.inject(lambda _, __: Reply(503), 2, lambda asked: asked.target == "/container", done=False)
 
 
 @pytest.mark.parametrize(
-    ("set_up", "change"),
+    ("set_up", "change", "code", "message"),
     [
-        (Machine.from_web_identity, another_token),
-        (Machine.from_container, another_token),
-        (Machine.from_container, service_unavailable),
+        (Machine.from_web_identity, another_token, Code.OK, ""),
+        (Machine.from_container, another_token, Code.OK, ""),
+        (Machine.from_container, service_unavailable, Code.OK, ""),
+        (Machine.from_container, refuse, Code.UNAUTHENTICATED, "the container's credential service answers 401"),
     ],
-    ids=["web-identity-token-file", "container-token-file", "container-unavailable"],
 )
-def test_change_while_credentials_expire_is_survived(machine: Machine, set_up: SetUp, change: SetUp) -> None:
+def test_change_while_credentials_expire(
+    machine: Machine, set_up: SetUp, change: SetUp, code: Code, message: str
+) -> None:
     set_up(machine)
     with machine.plugin() as fs:
         assert fs.stat(at("file")).ok
         machine.issuer.revoke_all()
         change(machine)
-        assert fs.stat(at("file")).ok
-
-
-def test_a_service_that_refuses(machine: Machine) -> None:
-    machine.from_container()
-    with machine.plugin() as fs:
-        machine.issuer.revoke_all()
-        machine.issuer.token = "another token"
         got = fs.stat(at("file"))
-    assert got.code is Code.UNAUTHENTICATED
-    assert got.message.endswith("the container's credential service answers 401")
+    assert (got.code, got.message.endswith(message)) == (code, True), got.message
 
 
+def test_log_of_replaced_credentials_has_no_secret(machine: Machine) -> None:
+    """Nor the name of an object."""
+    log: list[str] = []
+    machine.from_instance()
+    with machine.plugin(log) as fs:
+        machine.issuer.revoke_all()
+        assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
+        machine.issuer.revoke_all()
+        machine.store.inject(lambda *_: Reply(404), when=lambda asked: "/latest" in asked.target, done=False)
+        assert fs.stat(at("file")).code is not Code.OK
+    secrets = {SECRET_KEY, "tests/file"} | {text for key, token, _ in machine.issuer.issued for text in (key, token)}
+    assert log[0] == "[TF_Log INFO] dragonfly: credentials are replaced"
+    assert not [line for line in log if any(secret in line for secret in secrets)]
+
+
+AGENT = {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"}
 #: Without usable credentials nothing is registered: the sources that are set up, what changes of the machine, the code,
 #: and the message, or what is in it.
 REFUSALS: dict[str, tuple[list[SetUp], dict[str, str], Code, str | list[str]]] = {
@@ -247,6 +250,21 @@ REFUSALS: dict[str, tuple[list[SetUp], dict[str, str], Code, str | list[str]]] =
         [Machine.from_web_identity], {"AWS_ENDPOINT_URL_STS": "http://192.0.2.1/"}, Code.INVALID_ARGUMENT,
         "dragonfly; AWS_ENDPOINT_URL_STS is neither https nor on this machine",
     ),
+    "container far away": (
+        [], {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://far.example/"}, Code.INVALID_ARGUMENT,
+        ["is neither https nor on this machine"],
+    ),
+    "half a key": ([], {"AWS_ACCESS_KEY_ID": "a"}, Code.INVALID_ARGUMENT, ["AWS_SECRET_ACCESS_KEY"]),
+    "no such profile": ([], {"AWS_PROFILE": "mine"}, Code.INVALID_ARGUMENT, ["AWS_PROFILE names it"]),
+    "no role": ([], {"AWS_WEB_IDENTITY_TOKEN_FILE": "/t"}, Code.INVALID_ARGUMENT, ["AWS_ROLE_ARN"]),
+    "two lines": (
+        [], AGENT | {"AWS_CONTAINER_AUTHORIZATION_TOKEN": "a\nx-b: c"}, Code.INVALID_ARGUMENT,
+        ["more than one line"],
+    ),
+    "no token": (
+        [], AGENT | {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/no/token"}, Code.FAILED_PRECONDITION,
+        ["/no/token, which holds no token"],
+    ),
     "no metadata service": (
         [], {"AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1"},
         Code.INVALID_ARGUMENT, ["the instance metadata service gives no full answer"],
@@ -261,9 +279,8 @@ def test_unusable_credentials_are_refused(machine: Machine, case: str) -> None:
         set_up(machine)
     machine.issuer.token = changes.get("token", machine.issuer.token)
     machine.environment |= {name: value for name, value in changes.items() if name != "token"}
-    path = machine.home / "config.json"
-    path.write_text('{"addr": "http://127.0.0.1:1", "object_storage": {"endpoint": "http://127.0.0.1:1"}}')
-    entry = registered(path, machine.environment)
+    config = {"addr": "http://127.0.0.1:1", "object_storage": {"endpoint": "http://127.0.0.1:1"}}
+    entry = registered(configured(machine.home, config), machine.environment)
     assert entry.code is code
     if isinstance(wanted, str):
         assert entry.message == wanted

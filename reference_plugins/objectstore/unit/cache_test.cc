@@ -1,13 +1,18 @@
 #include "cache.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "metadata.h"
 #include "test.h"
 
 namespace objectstore {
@@ -61,6 +66,46 @@ TEST(CacheFetchesOnceForMany) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQUAL(fetched.load(), 1);
+}
+
+const Name kName = {"bucket", "key"};
+
+Version OfSize(uint64_t size) { return {"\"etag\"", size, 0, {}}; }
+
+TEST(MetadataFromBeforeAChangeAreNotKept) {
+  Metadata metadata(60);
+  const uint64_t before = metadata.changes();
+  {
+    const Metadata::Change change(metadata, kName);
+  }
+  metadata.Keep(kName, OfSize(7), before);
+  EXPECT_EQUAL(metadata.Find(kName).has_value(), false);
+}
+
+TEST(MetadataHaveALimit) {
+  Metadata metadata(60);
+  int left = 0;
+  for (int k = 0; k < 5000; ++k) {
+    metadata.Keep({"bucket", std::to_string(k)}, OfSize(1), metadata.changes());
+  }
+  for (int k = 0; k < 5000; ++k) {
+    if (metadata.Find({"bucket", std::to_string(k)})) ++left;
+  }
+  EXPECT_EQUAL(left > 0 && left <= 4096, true);
+}
+
+TEST(SpoolAsksForRoomAsOftenAsItHelps) {
+  int last = dup(STDERR_FILENO);
+  rlimit before;
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit full = {static_cast<rlim_t>(last) + 1, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &full);
+  const auto make_room = [&](const char*) {
+    return last >= 0 && close(std::exchange(last, -1)) == 0;
+  };
+  const Spool spool("/tmp", make_room);
+  EXPECT_FAILS(Spool("/tmp", make_room), TF_RESOURCE_EXHAUSTED, "no temporary file");
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 }  // namespace

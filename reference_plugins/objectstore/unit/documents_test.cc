@@ -36,33 +36,5 @@ TEST(TimesOfHttp) {
   EXPECT_EQUAL(TimeOf(""), int64_t{0});
 }
 
-// Answers that no test in Python has.
-TEST(CodesOfAnswers) {
-  const struct {
-    long status;
-    const char* s3_code;
-    const char* proxy_error;
-    TF_Code code;
-  } rows[] = {
-      {400, "InvalidArgument", "", TF_INVALID_ARGUMENT},
-      {400, "SlowDown", "", TF_UNAVAILABLE},
-      {403, "", "backend", TF_PERMISSION_DENIED},
-      {404, "", "backend", TF_NOT_FOUND},
-      {422, "", "", TF_INTERNAL},
-      {500, "", "backend", TF_UNAVAILABLE},
-      {522, "", "", TF_UNAVAILABLE},
-      {200, "SlowDown", "", TF_UNAVAILABLE},
-      {200, "NobodyKnows", "", TF_INTERNAL},
-  };
-  for (const auto& row : rows) {
-    Response response;
-    response.status = row.status;
-    if (*row.s3_code)
-      response.body = std::string("<Error><Code>") + row.s3_code + "</Code></Error>";
-    if (*row.proxy_error) response.proxy_error = std::string("X-Error-Type: ") + row.proxy_error;
-    EXPECT_EQUAL(Refusal(response).code(), row.code);
-  }
-}
-
 }  // namespace
 }  // namespace objectstore

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "connections.h"
+#include "patience.h"
 #include "test.h"
 
 namespace objectstore {
@@ -27,6 +29,14 @@ TEST(ForEachEndsWhenAllHaveEnded) {
   EXPECT_FAILS(all(), TF_ABORTED, "the third");
   EXPECT_EQUAL(begun.load(), ended.load());
   EXPECT_EQUAL(begun.load() < kCount, true);  // no further ones are begun
+}
+
+TEST(WhoWaitsForAConnectionGivesUpWithTheOp) {
+  Connections connections(1);
+  const auto busy = connections.Borrow("http://store");
+  const Op patient;
+  Wait(unit::Somebody(), 1, 0.01, 1, "");  // something failed, and there are 10 ms left
+  EXPECT_FAILS(connections.Borrow("http://store"), TF_UNAVAILABLE, "max_connections");
 }
 
 }  // namespace

@@ -1,7 +1,4 @@
-#include "table.h"
-
 #include "s3x.h"
+#include "test.h"
 
-unit::Table unit::TableUnderTest() {
-  return {objectstore::kScheme, "S3X_CONFIG_PATH", objectstore::S3xOps()};
-}
+unit::Table unit::TableUnderTest() { return {objectstore::kScheme, objectstore::S3xOps()}; }

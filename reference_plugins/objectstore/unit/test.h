@@ -1,4 +1,4 @@
-// A test is a function with expectations in it; main runs all of them, or those it is told to.
+// A test is a function with expectations in it; main runs all of them.
 
 #ifndef TFFS_REFERENCE_PLUGINS_OBJECTSTORE_UNIT_TEST_H_
 #define TFFS_REFERENCE_PLUGINS_OBJECTSTORE_UNIT_TEST_H_
@@ -10,11 +10,20 @@
 
 #include "failure.h"
 #include "plugin.h"
+#include "tf_filesystem_plugin.h"
 
 namespace unit {
 
 // Whose parts the tests try, where it does not matter.
 constexpr objectstore::Plugin Somebody() { return {"s3x", "S3X_CONFIG_PATH"}; }
+
+// The plugin whose ops a binary of tests has; table.cc of each says which.
+struct Table {
+  std::string scheme;
+  TF_FilesystemOps ops;
+};
+
+Table TableUnderTest();
 
 using Test = void (*)();
 

@@ -11,7 +11,6 @@
 #include "curl.h"
 #include "digest.h"
 #include "ops.h"
-#include "table.h"
 #include "test.h"
 
 namespace objectstore {
@@ -39,13 +38,12 @@ class User {
       Read(own_, std::string(1000, static_cast<char>('a' + round)));
       Read(shared, std::string(100000, 's'));
       TF_FileStatistics statistics;
-      ops_.stat(filesystem_, own_.c_str(), &statistics, status_);
-      Demand("stat");
+      Do("stat", ops_.stat, filesystem_, own_.c_str(), &statistics);
       std::string paths[] = {own_, shared, kDirectory};
       char* all[] = {paths[0].data(), paths[1].data(), paths[2].data()};
       if (!ops_.paths_exist(filesystem_, all, 3, nullptr)) wrong_ += "paths_exist; ";
-      ops_.recursively_create_dir(filesystem_, (own_ + "-d/a/b").c_str(), status_);
-      Demand("recursively_create_dir");
+      const std::string below = own_ + "-d/a/b";
+      Do("recursively_create_dir", ops_.recursively_create_dir, filesystem_, below.c_str());
       char** entries = nullptr;
       const int count = ops_.get_children(filesystem_, kDirectory.c_str(), &entries, status_);
       Demand("get_children");
@@ -54,43 +52,43 @@ class User {
       if (round == 1) ops_.flush_caches(filesystem_);
       if (round == 1 && is_large_) Write(own_ + ".large", large);
     }
-    ops_.delete_file(filesystem_, own_.c_str(), status_);
-    Demand("delete_file");
+    Do("delete_file", ops_.delete_file, filesystem_, own_.c_str());
   }
 
   void Write(const std::string& path, const std::string& content) {
     const TF_WritableFileOps ops = WritableFileOps();
     TF_WritableFile file = {};
-    ops_.new_writable_file(filesystem_, path.c_str(), &file, status_);
-    Demand("new_writable_file");
+    Do("new_writable_file", ops_.new_writable_file, filesystem_, path.c_str(), &file);
     if (file.plugin_file == nullptr) return;
-    ops.append(&file, content.data(), content.size(), status_);
-    Demand("append");
-    ops.close(&file, status_);
-    Demand("close");
+    Do("append", ops.append, &file, content.data(), content.size());
+    Do("close", ops.close, &file);
     ops.cleanup(&file);
   }
 
   void Read(const std::string& path, const std::string& expected) {
     const TF_RandomAccessFileOps ops = RandomAccessFileOps();
     TF_RandomAccessFile file = {};
-    ops_.new_random_access_file(filesystem_, path.c_str(), &file, status_);
-    Demand("new_random_access_file");
+    Do("new_random_access_file", ops_.new_random_access_file, filesystem_, path.c_str(), &file);
     if (file.plugin_file == nullptr) return;
     std::string got(expected.size(), ' ');
-    ops.read(&file, 0, got.size(), got.data(), status_);
-    Demand("read");
+    Do("read", ops.read, &file, uint64_t{0}, got.size(), got.data());
     ops.cleanup(&file);
     if (got != expected) wrong_ += "other bytes; ";
+  }
+
+  const std::string& wrong() const { return wrong_; }
+
+ private:
+  template <typename Op, typename... Arguments>
+  void Do(const char* name, Op* op, Arguments... arguments) {
+    op(arguments..., status_);
+    Demand(name);
   }
 
   void Demand(const char* op) {
     if (TF_GetCode(status_) != TF_OK) wrong_ += std::string(op) + ": " + TF_Message(status_) + "; ";
   }
 
-  const std::string& wrong() const { return wrong_; }
-
- private:
   const TF_FilesystemOps ops_ = unit::TableUnderTest().ops;
   const TF_Filesystem* filesystem_;
   const bool is_large_;
@@ -100,7 +98,7 @@ class User {
 };
 
 TEST(ManyThreadsUseOneFilesystem) {
-  const TF_FilesystemOps ops = unit::Configured();
+  const TF_FilesystemOps ops = unit::TableUnderTest().ops;
   TF_Status* status = TF_NewStatus();
   TF_Filesystem filesystem = {};
   const auto entries = [](const char* folder) {
