@@ -1,14 +1,15 @@
 """Whom the dragonfly plugin trusts, and whom it shows itself as."""
 
-import json
+import shutil
+import ssl
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.certificates import Authority, TlsStore
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, read, registered
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, configured, filesystem, read, registered
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server
 from tffs_conformance.harness.ops.codes import Code
@@ -16,6 +17,47 @@ from tffs_conformance.harness.ops.codes import Code
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 CONTENT = b"content" * 1000
+
+
+class Authority:
+    """Signs certificates; all files are in `folder`."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder, name
+        self.certificate, self._key = folder / f"{name}.pem", folder / f"{name}.key"
+        self._make(self.certificate, self._key, name)
+
+    def sign(self, name: str) -> tuple[Path, Path]:
+        """A certificate for 127.0.0.1, and its key."""
+        certificate, key = (self.folder / f"{self.name}-{name}.{end}" for end in ("pem", "key"))
+        signer = ["-CA", str(self.certificate), "-CAkey", str(self._key), "-addext", "subjectAltName=IP:127.0.0.1"]
+        self._make(certificate, key, name, *signer)
+        return certificate, key
+
+    def _make(self, certificate: Path, key: Path, name: str, *more: str) -> None:
+        if shutil.which("openssl") is None:
+            pytest.skip("not run: openssl is not there: apt-get install openssl")
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        command += ["-keyout", str(key), "-out", str(certificate), "-subj", f"/CN={name}", "-days", "2", *more]
+        subprocess.run(command, check=True, capture_output=True)
+
+
+class TlsStore(S3Server):
+    """Serves what `plain` holds, over TLS; with `clients`, only those whom that authority signed."""
+
+    def __init__(self, plain: S3Server, authority: Authority, clients: Authority | None = None) -> None:
+        super().__init__()
+        self.buckets = plain.buckets
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*authority.sign("server"))
+        if clients is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(clients.certificate)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+
+    @property
+    def url(self) -> str:
+        return f"https://{self.host}"
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +107,7 @@ def test_a_store_that_asks_who_it_is(tmp_path: Path, authority: Authority, plain
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"ca_file": "missing.pem"}, "the key ca_file names"),
         ({"ca_file": "trusted.key"}, "which is no certificate"),
@@ -75,11 +117,9 @@ def test_a_store_that_asks_who_it_is(tmp_path: Path, authority: Authority, plain
         ({"object_storage": {"endpoint": "https://s3"}}, "the key object_storage.proxy_endpoint is missing"),
     ],
 )
-def test_what_cannot_work_is_refused(tmp_path: Path, authority: Authority, given: dict[str, Any], told: str) -> None:
+def test_what_cannot_work_is_refused(tmp_path: Path, authority: Authority, given: dict[str, Any], message: str) -> None:
     authority.sign("else")
     files = {key: str(authority.folder / name) for key, name in given.items() if key != "object_storage"}
     config = configuration("http://127.0.0.1:1", "http://127.0.0.1:1", **(given | files))
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    entry = registered(path)
-    assert (entry.code, told in entry.message) == (Code.INVALID_ARGUMENT, True), entry.message
+    entry = registered(configured(tmp_path, config))
+    assert (entry.code, message in entry.message) == (Code.INVALID_ARGUMENT, True), entry.message
