@@ -1,19 +1,24 @@
-"""Files that the dragonfly plugin puts: when parts go up, what is on the disk, what is left after a failure."""
+"""What the dragonfly plugin changes: when parts go up, what is on the disk, what is left after a failure or beside
+another writer. Nothing is lost, done twice, or reported done that is not.
+"""
 
 import itertools
-import json
 import random
 import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from tests import dragonfly_rows as do
 from tests import s3_server as s3
 from tests.dragonfly_client import BUILT, MISSING, configuration, in_host, unnamed
-from tests.dragonfly_rows import Scene, Situation, Step, row
-from tests.faulty_http import Asked, Reply, When, silent
+from tests.dragonfly_rows import Given, Scene, Situation, Step, row
+from tests.faulty_http import Asked, Reply, When, anything, silent
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server, Stored, document, error
 from tffs_conformance.harness.ops.codes import Code
@@ -30,6 +35,7 @@ OLD, NEW = b"what there was", bytes(range(256)) * 40
 LARGE = Stored(b"", '"large"', size=(6 << 30) + 1)  # too large for one copy
 SLOW_DOWN = error(503, "SlowDown")
 INTERNAL = error(500, "InternalError")
+NOT_IMPLEMENTED = error(501, "NotImplemented")
 LATE_ERROR = document("<Error><Code>InternalError</Code></Error>")  # a 200 that is none
 COPIED = document("<CopyPartResult><ETag>an ETag</ETag></CopyPartResult>")
 UPLOAD, UPLOAD_AND_COPY = ["start", "part", "part", "finish"], ["start", "copy", "part", "finish"]
@@ -157,10 +163,20 @@ UPLOADS = [
           (do.appended(b"more"), Code.ABORTED), before={"file": CONTENT}, after={"file": OLD})
       for when, is_next, also in OVERWRITTEN),
     row("a large object in a store without conditions",
-        do.store_answers(error(501, "NotImplemented"), lambda one: "if-match" in one.headers), do.appended(b"more"),
+        do.store_answers(NOT_IMPLEMENTED, lambda one: "if-match" in one.headers), do.appended(b"more"),
         before={"file": CONTENT}, after={"file": CONTENT + b"more"}),
 ]  # fmt: skip
 
+
+#: Answers that the table of the README does not have.
+OTHER_ANSWERS = [
+    (200, "NobodyKnows", Code.INTERNAL),
+    (200, "SlowDown", Code.UNAVAILABLE),
+    (400, "InvalidArgument", Code.INVALID_ARGUMENT),
+    (400, "SlowDown", Code.UNAVAILABLE),
+    (422, "", Code.INTERNAL),
+    (522, "", Code.UNAVAILABLE),
+]
 
 WRITERS = [
     # TensorFlow drops the file that locks the cache of a data set, and looks for it later.
@@ -175,6 +191,11 @@ WRITERS = [
         after={"file": b"onetwo"}),
     row("an object too large for the store", do.store_answers(error(400, "EntityTooLarge"), s3.is_put),
         (do.write_all(NEW), Code.RESOURCE_EXHAUSTED)),
+    *(row(f"a put that is answered {status} {reason}", do.store_answers(error(status, reason), s3.is_put),
+          (do.write_all(NEW), code)) for status, reason, code in OTHER_ANSWERS),
+    # The signature is of one blank.
+    row("an ETag with two blanks", do.appended(b"more"), before={"file": Stored(OLD, '"of  parts"')},
+        after={"file": OLD + b"more"}),
     row("an append does not overwrite another writer's", do.begin(appends=True), (do.tell, 3), do.append(b" and new"),
         do.flush, (do.objects, {"file": b"old and new"}), do.puts(OLD), do.append(b"!"), (do.close, Code.ABORTED),
         before={"file": b"old"}, after={"file": OLD}),
@@ -189,7 +210,7 @@ WRITERS = [
     row("a file that is dropped does not replace another writer's", do.begin(), do.append(b"begins"), do.flush,
         do.puts(OLD), do.append(b", goes on"), after={"file": OLD}),
     row("a store without conditions is asked before",
-        do.store_answers(error(501, "NotImplemented"), is_conditional), do.op("create_dir", "d"),
+        do.store_answers(NOT_IMPLEMENTED, is_conditional), do.op("create_dir", "d"),
         do.appended(b", goes on"), (do.objects, {"file": b"begins, goes on", "d/": b""}),
         do.begin(appends=True), do.append(b"!"), do.puts(OLD), (do.close, Code.ABORTED),
         before={"file": b"begins"}, after={"file": OLD, "d/": b""}),
@@ -214,8 +235,148 @@ COPIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("situation", [*UPLOADS, *WRITERS, *COPIES], ids=str)
-def test_write(situation: Situation, tmp_path: Path) -> None:
+# Another writer changes the object, or an answer leaves open whether the store did what was asked ---------------------
+
+MINE, THEIRS = b"what was there" * 10, b"what another writer wrote meanwhile"
+NOT_FOUND = (("bare", Reply(404)), ("page", Reply(404, {"Content-Type": "text/html"}, b"<html>no route</html>")))
+BROKEN_OFF = Reply(503, {"Content-Type": "text/plain"}, b"upstream connect error; reset reason: connection termination")
+NO_ANSWER = Reply(200, head=0)
+
+rename, copy = do.op("rename_file", "file", "moved"), do.op("copy_file", "file", "copy")
+delete = do.op("delete_file", "file")
+
+
+def changed(name: str, *steps: Given, after: dict[str, bytes], **config: Any) -> Situation:
+    return row(name, *steps, before={"file": MINE}, after=after, **config)
+
+
+def rename_message(scene: Scene) -> tuple[Code, bool]:
+    got = scene.fs.rename_file(scene.at("file"), scene.at("moved"))
+    return got.code, "is changed while it is renamed" in got.message
+
+
+@do.step
+def write_local(scene: Scene, name: str, content: bytes) -> None:
+    (scene.folder / name).write_bytes(content)
+
+
+@do.step
+def local(scene: Scene, name: str) -> bytes | None:
+    """The content of a local file."""
+    path = scene.folder / name
+    return path.read_bytes() if path.exists() else b"there is none"
+
+
+RACES = [
+    *(changed(f"a writer after the copy of a rename, conditional deletes {conditional}",
+              do.has("store", conditional_deletes=conditional), do.meanwhile(s3.is_put, do.puts(THEIRS)),
+              (rename_message, (Code.ABORTED, True)), after={"file": THEIRS, "moved": MINE})
+      for conditional in (True, False)),
+    changed("a writer before the deletion of a rename", do.before(s3.is_delete, do.puts(THEIRS)),
+            (rename, Code.ABORTED), after={"file": THEIRS, "moved": MINE}),
+    changed("a store without conditional deletes",
+            do.store_answers(NOT_IMPLEMENTED, lambda one: "if-match" in one.headers), rename, after={"moved": MINE}),
+    changed("a rename to a local file", do.meanwhile(anything, do.puts(THEIRS), server="proxy"),
+            (do.op("rename_file", "file", "/moved"), Code.ABORTED),
+            (local("moved"), MINE), after={"file": THEIRS}),
+    row("a rename of a local file", write_local("local", MINE), do.before(s3.is_put, write_local("local", THEIRS)),
+        (do.op("rename_file", "/local", "file"), Code.ABORTED), (local("local"), THEIRS), (do.objects, {"file": MINE}),
+        do.op("rename_file", "/local", "file"), (local("local"), b"there is none"), after={"file": THEIRS}),
+    changed("a writer before a deletion", do.before(s3.is_delete, do.puts(THEIRS)), (delete, Code.ABORTED),
+            after={"file": THEIRS}),
+    changed("another deletion before a deletion", do.before(s3.is_delete, do.removes()), delete, after={}),
+    changed("an append to what is deleted", do.begin(appends=True), do.append(b"more"), do.removes(),
+            (do.close, Code.NOT_FOUND), after={}),
+    changed("an append whose answer is lost, then another writer",
+            do.meanwhile(s3.is_put, do.puts(THEIRS), silent),
+            (do.appended(b"more"), Code.ABORTED), after={"file": THEIRS}),
+    row("a directory that another client makes", do.before(s3.is_put, do.puts(b"", "d/")),
+        (do.op("create_dir", "d"), Code.ALREADY_EXISTS), before={"": b""}, after={"": b"", "d/": b""}),
+    *(row(f"a directory of unknown origin, {code.name}", do.store_answers(reply, s3.is_put),
+          (do.op("create_dir", "d"), code), before={"": b""})
+      for reply, code in ((NO_ANSWER, Code.UNAVAILABLE), (error(409, "ConditionalRequestConflict"), Code.ABORTED))),
+    changed("a writer before a copy", do.before(s3.is_copy, do.puts(THEIRS)), (copy, Code.ABORTED),
+            (do.objects, {"file": THEIRS}), do.write_all(MINE, "copy"), after={"file": THEIRS, "copy": MINE}),
+]  # fmt: skip
+
+
+class Blanks(bytes):
+    """Is sent byte by byte, with a pause before each blank."""
+
+    pause_s = 1.5
+
+    def __iter__(self) -> Iterator[int]:
+        for byte in super().__iter__():
+            if byte == ord(" "):
+                time.sleep(self.pause_s)
+            yield byte
+
+
+def slow(_: Asked, right: Reply) -> Reply:
+    return replace(right, body=Blanks(b" " * 8 + right.body.partition(b"?>")[2]), pace=1e-9)
+
+
+def is_malformed(asked: Asked) -> bool:
+    parse: Callable[[bytes], object] = ElementTree.fromstring
+    try:
+        return asked.method == "POST" and parse(asked.body) is None
+    except ElementTree.ParseError:
+        return True
+
+
+@do.step
+def heads_404(scene: Scene, after: str, answer: Reply) -> None:
+    """The first HEAD after a request of this method is answered by a 404 that is not the store's own."""
+    asked = scene.store.asked
+    scene.store.inject(lambda *_: answer, 1, done=False,
+                       when=lambda one: s3.is_head(one) and after in {one.method for one in asked[:-1]})  # fmt: skip
+
+
+@do.step
+def put_stalls(scene: Scene) -> None:
+    """The answer to the next PUT does not come until the scene goes on."""
+    scene.store.inject(lambda _, right: replace(right, body=b"z", drip=scene.rest), 1, s3.is_put)
+
+
+BREAKS_OFF = do.store_does(lambda *_: BROKEN_OFF, s3.is_put, 1)
+#: The connection is an old one when the marker is sent.
+OLD_CONNECTION = do.op("path_exists", "x")
+MARKER_ONCE = (do.count(s3.is_put), 1)
+
+IN_DOUBT = [
+    # If it is sent twice, the second meets what the first made, and takes it for another client's.
+    *(row(f"a marker that {what} is not sent again", OLD_CONNECTION, does, (do.op("create_dir", "dir"), code),
+          MARKER_ONCE, before={"x": b"x"}, after={"x": b"x", "dir/": b""}, stall_timeout_s=2, retry_deadline_s=10)
+      for what, does, code in (("stalls", put_stalls(), Code.DEADLINE_EXCEEDED),
+                               ("breaks off", BREAKS_OFF, Code.UNAVAILABLE))),
+    *(changed(f"a deletion in doubt, {name} 404", do.store_answers(answer, s3.is_delete, 1),
+              heads_404("DELETE", answer), (delete, Code.INTERNAL), after={"file": MINE})
+      for name, answer in NOT_FOUND),
+    *(changed(f"a rename in doubt, {name} 404", heads_404("PUT", answer), (rename, Code.OK), after={"moved": MINE})
+      for name, answer in NOT_FOUND),
+    changed("a store that is at work for long", do.store_does(slow, s3.is_copy, 1), copy, (do.count(s3.is_put), 1),
+            after={"file": MINE, "copy": MINE}, stall_timeout_s=4),
+    row("a key that XML cannot have is deleted with the others",
+        do.store_answers(error(400, "MalformedXML"), is_malformed), do.delete_all(),
+        before=dict.fromkeys(("d/1", "d/2", "d/odd\ufffe", "d/\uffff"), b"x"), after={}),
+    # libcurl keeps the buffer of a transfer that found no address, and then refuses to change its size.
+    row("the rest of a transfer that failed is not used again", *[(do.op("path_exists", "file"), Code.UNAVAILABLE)] * 2,
+        addr="http://127.0.0.1:9", object_storage={"endpoint": "http://store.invalid:9"}, retry_deadline_s=2),
+]  # fmt: skip
+
+LOCAL_COPIES = [
+    changed("onto itself", do.op("rename_file", "file", "file"), do.op("copy_file", "file", "file"),
+            after={"file": MINE}),
+    row("between a local file and an object", write_local("local", MINE), do.op("copy_file", "/local", "file"),
+        (do.objects, {"file": MINE}), do.op("copy_file", "file", "/back"), (local("back"), MINE),
+        do.op("rename_file", "file", "/moved"), (local("moved"), MINE), (do.objects, {}),
+        (do.op("copy_file", "/missing", "file"), Code.NOT_FOUND), (do.op("copy_file", "file", "/back"), Code.NOT_FOUND),
+        (do.op("copy_file", "/", "file"), Code.FAILED_PRECONDITION)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", [*UPLOADS, *WRITERS, *COPIES, *RACES, *IN_DOUBT, *LOCAL_COPIES], ids=str)
+def test_change(situation: Situation, tmp_path: Path) -> None:
     situation.run(tmp_path)
 
 
@@ -275,11 +436,10 @@ IN_THE_MIDST: dict[str, tuple[list[Step], list[str]]] = {
 @pytest.mark.parametrize("midst", IN_THE_MIDST)
 def test_a_process_ends_in_the_midst(tmp_path: Path, midst: str) -> None:
     """Soon, and well; the parts that went up are left to the store's own housekeeping."""
-    path, (steps, left) = tmp_path / "dragonfly.json", IN_THE_MIDST[midst]
+    steps, left = IN_THE_MIDST[midst]
     with S3Server() as store, ProxyStub() as proxy:
         store.put("tests/file", OLD)
-        path.write_text(json.dumps(configuration(store.url, proxy.url, whole_object_below=1)), encoding="utf-8")
-        with in_host(path) as (host, fs):
+        with in_host(tmp_path, configuration(store.url, proxy.url, whole_object_below=1)) as (host, fs):
             scene = Scene(store, proxy, fs, tmp_path)
             # For longer than the host waits for its end.
             store.inject(lambda _, right: right if scene.rest.wait(90) else Reply(500), when=s3.is_part)
