@@ -1,15 +1,14 @@
 """Compose files as the suite reads them, and the images they name."""
 
 import contextlib
-import importlib.util
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from docker.errors import APIError
 
+from reference_plugins.dragonfly.services import build_images as builder
 from tffs_conformance.harness.services import ComposeError, engine, read
 from tffs_conformance.harness.services.compose import Port
 from tffs_conformance.harness.services.figures import sample
@@ -54,29 +53,25 @@ def test_variables(tmp_path: Path, text: str, environment: dict[str, str], expec
     assert read(tmp_path / "compose.yaml", environment).services[0].image == expected
 
 
+#: What the suite reads besides, and the figures that it reads in the end.
+ONE = "services: {a: {image: i}}\nx-tffs: "
+MEASURE = f"{ONE}{{measure: {{size: 1, environment: {{}}, figures: "
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("services: {a: {image: i, privileged: true}}", "a: privileged is not supported"),
         ("services: {a: {}}", "a names no image"),
         ("services: {a: {image: i, ports: ['x:y']}}", "the port 'x:y'"),
-        (
-            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1}}",
-            "measure is not a size, an environment, and figures",
-        ),
-        (
-            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [{what: w, sender: b}]}}",
-            "measure: b is no service",
-        ),
-        (
-            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [{what: w, url: u}]}}",
-            "w: either url and sample, or sender",
-        ),
+        (f"{ONE}{{measure: {{size: 1}}}}", "measure is not a size, an environment, and figures"),
+        (f"{MEASURE}[{{what: w, sender: b}}]}}}}", "measure: b is no service"),
+        (f"{MEASURE}[{{what: w, url: u}}]}}}}", "w: either url and sample, or sender"),
         ("services: {a: {image: i, volumes: ['named:/data']}}", "the volume 'named:/data'"),
         ("services: {a: {image: i, depends_on: [b]}}", "a needs b, which is no service"),
         ("services: {a: {image: i, depends_on: [b]}, b: {image: i, depends_on: [a]}}", "a, b wait for each other"),
         ("services: {a: {image: i, healthcheck: {test: t, interval: soon}}}", "'soon' is no duration"),
-        ("services: {a: {image: i}}\nx-tffs: {env: {}}", "x-tffs: env is unknown"),
+        (f"{ONE}{{env: {{}}}}", "x-tffs: env is unknown"),
         ("services: {a: {image: i}}\nsecrets: {}", "secrets is not supported"),
         ("services: [", "cannot be read"),
         ("text", "has no services"),
@@ -98,23 +93,11 @@ def test_read_without_pyyaml_names_the_extra(tmp_path: Path, monkeypatch: pytest
 # The images -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def builder() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_images", DRAGONFLY.parent / "build_images.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Its dataclasses look up their module.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_every_image_of_the_compose_file_can_be_built(builder: ModuleType) -> None:
+def test_every_image_of_the_compose_file_can_be_built() -> None:
     assert {image.name for image in builder.IMAGES} == {service.image for service in read(DRAGONFLY).services}
 
 
-def test_versions_of_images_programs_and_modules_agree(builder: ModuleType) -> None:
+def test_versions_of_images_programs_and_modules_agree() -> None:
     for image in builder.IMAGES:
         program = image.program
         assert image.name.endswith(f":v{program.version}")
@@ -128,7 +111,7 @@ def test_versions_of_images_programs_and_modules_agree(builder: ModuleType) -> N
 
 
 def test_a_missing_toolchain_is_one_sentence(
-    builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(builder, "CACHE", tmp_path)
     monkeypatch.setattr(builder, "_path", lambda: str(tmp_path))
@@ -136,14 +119,12 @@ def test_a_missing_toolchain_is_one_sentence(
     assert builder.main() == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    for word in ("go", "cargo", "apt-get install", "protobuf-compiler", "dfdaemon"):
-        assert word in error
+    words = ("go", "cargo", "apt-get install", "protobuf-compiler", "dfdaemon")
+    assert [word for word in words if word not in error] == []
 
 
 @pytest.mark.parametrize("half", ["", "; echo half > {out}"])
-def test_failed_build_leaves_no_binary(
-    builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, half: str
-) -> None:
+def test_failed_build_leaves_no_binary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, half: str) -> None:
     monkeypatch.setattr(builder, "CACHE", tmp_path)
     program = builder.Program("name", "1", ("sh", "-c", f"echo what went wrong{half}; exit 3"), ())
     with pytest.raises(builder.UnableError, match=r"build\.log.*what went wrong"):

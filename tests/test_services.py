@@ -24,13 +24,14 @@ from tffs_conformance.harness.targets.backing import Backing
 
 #: What a container of the tiny compose file is asked whether it is healthy.
 HEALTH = "http://127.0.0.1:7070/health"
+TINY_SECRET = "tiny-secret"
 #: Two containers, one after the other, that are up within a second: for what is the same whatever the services are.
 TINY = f"""
 services:
   first: &store
     image: versity/versitygw:v1.8.0
     command: ["--port", ":7070", "--health", "/health", "--quiet", "posix", "/data"]
-    environment: {{ROOT_ACCESS_KEY: tiny-access, ROOT_SECRET_KEY: tiny-secret}}
+    environment: {{ROOT_ACCESS_KEY: tiny-access, ROOT_SECRET_KEY: {TINY_SECRET}}}
     working_dir: /data/tffs
     ports: ["127.0.0.1:${{TINY_FIRST_PORT:-29070}}:7070"]
     healthcheck: {{test: [CMD, wget, -q, -O, "-", "{HEALTH}"], interval: 200ms, timeout: 10s, retries: 600}}
@@ -43,7 +44,7 @@ services:
 x-tffs:
   environment: {{TINY_CONFIG_PATH: "{{file:tiny.json}}"}}
   files:
-    tiny.json: {{addr: "http://{{second:7070}}"}}
+    tiny.json: {{addr: "http://{{second:7070}}", secret_key: {TINY_SECRET}}}
 """
 
 
@@ -185,17 +186,6 @@ def _profile(directory: Path, compose: Path) -> str:
     return f"--plugin-profile={path}"
 
 
-def test_services_are_there_for_a_run_and_gone_after_it(tmp_path: Path, own: Path, docker: Any) -> None:
-    done = run(tmp_path, _profile(tmp_path, own), "--services", "--clause=read.*")
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert done.stderr.count("client-b is healthy") == 1
-    assert "DRAGONFLY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
-    assert "--services" in report(tmp_path)["suite"]["command"]
-    assert SECRET not in (tmp_path / "tffs-report" / "report.json").read_text()
-    assert not left(docker, own)
-    assert not (tmp_path / "tffs-report" / "services").exists()
-
-
 @pytest.mark.parametrize(
     "end",
     [
@@ -252,6 +242,7 @@ def test_a_run_without_its_figures_fails_and_says_why(tmp_path: Path, own: Path,
 
 #: Options of a run, what is replaced in the compose file, the exit code, and what is said of it.
 RUNS = {
+    "one process": ("-n0", "", "", 0, ["second is healthy"]),
     "workers share them": ("-n2", "", "", 0, ["second is healthy"]),
     "usage error after they are up": ("--scheme=none-such", "", "", 4, ["second is healthy", "--scheme=none-such"]),
     "service that ends": ("--tier=smoke", '"--quiet"', '"--no-such-option"', 4, ["the service first is exited"]),
@@ -269,6 +260,9 @@ def test_run_leaves_no_services(tmp_path: Path, tiny: Path, docker: Any, case: s
     assert not left(docker, tiny)
     if code == 0:
         assert "TINY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
+        assert "--services" in report(tmp_path)["suite"]["command"]
+        assert TINY_SECRET not in (tmp_path / "tffs-report" / "report.json").read_text()
+        assert not (tmp_path / "tffs-report" / "services").exists()
     log = tmp_path / "tffs-report" / "services" / "first.log"
     assert (log.is_file() and "no-such-option" in log.read_text()) == (case == "service that ends")
 
