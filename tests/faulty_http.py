@@ -120,7 +120,6 @@ class FaultyServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
-            wbufsize = -1
 
             def setup(self) -> None:
                 super().setup()
@@ -136,11 +135,6 @@ class FaultyServer:
                     self._serve()
                 except (ConnectionError, TimeoutError):
                     self.close_connection = True
-
-            def handle_expect_100(self) -> bool:
-                allowed = super().handle_expect_100()
-                self.wfile.flush()
-                return allowed
 
             def _serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -160,7 +154,6 @@ class FaultyServer:
                 body = b"" if asked.method == "HEAD" else reply.body
                 if reply.drip is not None and asked.method != "HEAD":
                     self.wfile.write(body[: reply.free])
-                    self.wfile.flush()
                     reply.drip.wait(60)
                     body = body[reply.free :]
                 if reply.framed == "chunks" and asked.method != "HEAD":
@@ -172,7 +165,6 @@ class FaultyServer:
             def _write(self, body: bytes, pace: float) -> None:
                 for part in (bytes([byte]) for byte in body) if pace else [body]:
                     self.wfile.write(part)
-                    self.wfile.flush()
                     time.sleep(pace)
 
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)

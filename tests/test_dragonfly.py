@@ -4,8 +4,7 @@ import json
 import random
 import threading
 import urllib.error
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +45,8 @@ def config(running: Running, client: str = "client-a", **more: Any) -> dict[str,
     return given | {"addr": f"http://{running.address(client, 4001)}", "object_storage": storage, **more}
 
 
-@contextmanager
-def plugin(folder: Path, given: dict[str, Any], **environment: str) -> Iterator[HostFilesystem]:
-    with filesystem(folder, given, environment, root=ROOT) as fs:
-        yield fs
+def plugin(folder: Path, given: dict[str, Any]) -> AbstractContextManager[HostFilesystem]:
+    return filesystem(folder, given, root=ROOT)
 
 
 def start(running: Running, service: str) -> None:

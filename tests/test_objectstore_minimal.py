@@ -15,22 +15,12 @@ from typing import Any
 import pytest
 
 from tests import dragonfly_rows as do
+from tests import s3_server as s3
 from tests.dragonfly_client import BUILT, MISSING, filesystem_in, loaded, read, registration, write
 from tests.dragonfly_rows import Given, Scene, Situation, row
 from tests.faulty_http import Fault, Reply, silent, with_header, without_length
 from tests.proxy_stub import ProxyStub
-from tests.s3_server import (
-    ACCESS_KEY,
-    BUCKET,
-    SECRET_KEY,
-    S3Server,
-    Stored,
-    error,
-    is_delete,
-    is_head,
-    is_list,
-    is_put,
-)
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
 from tests.test_suite import report, run
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
@@ -154,7 +144,7 @@ SITUATIONS = [
                 (message, ("/tests/file;", False)), do.heals, (do.read_all(), CONTENT))
       for name, (fault, code) in FAULTS.items()),
     # A file of which there is no copy is not deleted.
-    *(situation(f"a put that fails, {name}", do.store_does(fault, is_put, done=False),
+    *(situation(f"a put that fails, {name}", do.store_does(fault, s3.is_put, done=False),
                 (do.op("copy_file", "file", "copy"), code),
                 do.nothing if name == "late" else (do.write_all(b"new"), code),
                 (do.op("rename_file", "file", "other"), code))
@@ -163,20 +153,20 @@ SITUATIONS = [
               (do.asked_store(do.span), ["bytes=1000-1009"]), do.puts(b"other"), (do.reads(1000, 10), Code.ABORTED),
               after={"file": b"other"}),
     situation("a listing of several pages is all of it", (do.children("many"), sorted(MANY)), do.heals,
-              do.store_does(status(503), lambda one: is_list(one) and "continuation-token=" in one.target),
+              do.store_does(status(503), lambda one: s3.is_list(one) and "continuation-token=" in one.target),
               (do.children("many"), Code.UNAVAILABLE), before={f"many/{name}": b"" for name in MANY}),
-    *(situation(f"a wrong listing deletes nothing, {name}", do.store_does(fault, is_list), (delete("d"), code),
-                (do.count(is_delete), 0), before={"d/file": b""})
+    *(situation(f"a wrong listing deletes nothing, {name}", do.store_does(fault, s3.is_list), (delete("d"), code),
+                (do.count(s3.is_delete), 0), before={"d/file": b""})
       for name, (fault, code) in WRONG_LISTINGS.items()),
     situation("a file that is closed is put once", do.begin(), do.append(b"new"), do.close,
               *((step, Code.FAILED_PRECONDITION)
                 for step in (do.append(b"more"), *map(do.on_writer, ("flush", "sync", "tell", "close")))),
               after={"file": b"new"}),
-    situation("a close that failed can be tried again", do.store_does(status(503), is_put, 1, done=False), do.begin(),
-              do.append(b"new"), (do.close, Code.UNAVAILABLE), do.close, after={"file": b"new"}),
-    situation("an answer to DELETE that ends within its head", do.store_answers(HALF_HEAD, is_delete),
+    situation("a close that failed can be tried again", do.store_does(status(503), s3.is_put, 1, done=False),
+              do.begin(), do.append(b"new"), (do.close, Code.UNAVAILABLE), do.close, after={"file": b"new"}),
+    situation("an answer to DELETE that ends within its head", do.store_answers(HALF_HEAD, s3.is_delete),
               (do.op("delete_file", "file"), Code.UNAVAILABLE)),
-    situation("an answer to PUT that ends within its head", do.store_answers(HALF_HEAD, is_put),
+    situation("an answer to PUT that ends within its head", do.store_answers(HALF_HEAD, s3.is_put),
               (do.write_all(b"new" * (1 << 20)), Code.UNAVAILABLE)),
     situation("an object and a directory is deleted with what is in it", delete("file"),
               before={"file/below": b"", "file2": b""}, after={"file2": b""}),
@@ -191,7 +181,7 @@ SITUATIONS = [
     situation("a name that no path can have is not listed", (do.children("d"), ["file"]),
               before=dict.fromkeys(("d/./file", "d/../file", "d//file", "d/file"), b"")),
     situation("a store that says of every object that it is empty",
-              do.store_does(with_header("Content-Length", "0"), is_head), (do.read_all(), Code.UNAVAILABLE),
+              do.store_does(with_header("Content-Length", "0"), s3.is_head), (do.read_all(), Code.UNAVAILABLE),
               (do.size("empty"), 0), (do.size("other"), 0),
               before={"empty": b"", "other": Stored(b"", '"of nothing, encrypted"')}),
 ]  # fmt: skip
