@@ -16,7 +16,7 @@ from tests.dragonfly_client import configuration
 from tests.faulty_http import Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
-from tests.store import Store
+from tests.topology import Store
 from tffs_conformance.harness import services
 from tffs_conformance.harness.targets.shipped import compose_files
 

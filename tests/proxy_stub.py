@@ -7,6 +7,7 @@ store has its status, an empty body and `X-Dragonfly-Error-Type: backend`; a sto
 
 import hashlib
 import http.client
+from contextlib import closing
 from urllib.parse import urlsplit
 
 from tests.faulty_http import Asked, FaultyServer, Reply, ranged
@@ -37,19 +38,14 @@ class ProxyStub(FaultyServer):
         return ranged(asked, whole) if self.ranges else whole
 
     def _fetched(self, asked: Asked, host: str, target: str) -> Reply:
-        headers = {name: value for name, value in asked.headers.items() if name in ("host", "if-match")}
-        connection = http.client.HTTPConnection(host, timeout=30)
+        headers = {name: value for name, value in asked.headers.items() if name == "if-match"}
         try:
-            connection.putrequest("GET", target, skip_host=True, skip_accept_encoding=True)
-            for name, value in (headers | {"host": host}).items():
-                connection.putheader(name, value)
-            connection.endheaders()
-            response = connection.getresponse()
-            body = response.read()
+            with closing(http.client.HTTPConnection(host, timeout=30)) as connection:
+                connection.request("GET", target, headers=headers)
+                response = connection.getresponse()
+                body = response.read()
         except (OSError, http.client.HTTPException):
             return Reply(500, {"X-Dragonfly-Error-Type": "backend"})
-        finally:
-            connection.close()
         if response.status != 200:
             return Reply(response.status, {"X-Dragonfly-Error-Type": "backend"})
         passed = ("ETag", "Last-Modified", "Content-Type")

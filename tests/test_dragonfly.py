@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, unnamed, write
-from tests.store import Store, through
-from tests.topology import ACCESS, SECRET, sent, traffic, until, whole
+from tests.topology import ACCESS, SECRET, Store, sent, through, traffic, until, whole
 from tffs_conformance.harness.network.exchanges import Disturbance
 from tffs_conformance.harness.network.relay import Relay
 from tffs_conformance.harness.ops.codes import Code

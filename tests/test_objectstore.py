@@ -17,9 +17,8 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, configuration, configured, registration
 from tests.s3_server import BUCKET, S3Server
-from tests.store import Store
 from tests.test_suite import report, run
-from tests.topology import until
+from tests.topology import Store, until
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.targets.shipped import plugin_path
 

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
-from tests.store import Store, direct
 from tests.test_suite import command, environment, report, run
-from tests.topology import ACCESS, COMPOSE, PATIENCE, SECRET, until
+from tests.topology import ACCESS, COMPOSE, PATIENCE, SECRET, Store, direct, until
 from tffs_conformance.harness import services
 from tffs_conformance.harness.services import Running, ServiceMissingError
 from tffs_conformance.harness.services.engine import RUN
