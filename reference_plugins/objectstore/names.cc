@@ -8,6 +8,7 @@
 #include "failure.h"
 #include "support/memory.h"
 #include "support/paths.h"
+#include "text.h"
 
 namespace objectstore {
 namespace {
@@ -53,21 +54,13 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
-// Listings are XML, which cannot say every character. A store may be asked to encode keys, but not
-// every store does, and then the name that is listed is another one.
-bool IsXml(const std::string& text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r') return false;
-  }
-  return text.find("\xef\xbf\xbe") == std::string::npos &&
-         text.find("\xef\xbf\xbf") == std::string::npos;
-}
-
 // Proxies and stores take these components away, and would lead to another object.
 void DemandKey(const std::string& key) {
   constexpr size_t kMost = 1023;  // S3 takes 1,024 bytes, and a marker is one longer
   if (key.size() > kMost) Refuse("the key is too long");
   if (!IsUtf8(key)) Refuse("the key is not UTF-8");
+  // Listings are XML. A store may be asked to encode keys, but not every store does, and then the
+  // name that is listed is another one.
   if (!IsXml(key)) Refuse("the key has a control character");
   for (size_t first = 0; first <= key.size();) {
     const size_t slash = std::min(key.find('/', first), key.size());

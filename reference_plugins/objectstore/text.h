@@ -32,6 +32,17 @@ inline bool LooksLikeMd5(const std::string& text) {
   return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+// Whether XML has all of its characters: no others in front of the blank than tabs and ends of
+// lines, and neither U+FFFE nor U+FFFF.
+inline bool IsXml(const std::string& text) {
+  const auto is_in_xml = [](unsigned char c) {
+    return c >= ' ' || c == '\t' || c == '\n' || c == '\r';
+  };
+  return std::all_of(text.begin(), text.end(), is_in_xml) &&
+         text.find("\xef\xbf\xbe") == std::string::npos &&
+         text.find("\xef\xbf\xbf") == std::string::npos;
+}
+
 }  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TEXT_H_
