@@ -2,7 +2,6 @@
 
 import json
 import time
-from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote
 
 from tests.faulty_http import Asked, Reply
@@ -17,17 +16,19 @@ def _iso(moment: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
-@dataclass
-class Issuer:
-    """Gives out credentials; each is good for `lifetime_s`, or until somebody revokes it.
+class RotatingStore(S3Server):
+    """A store that takes the credentials which it gives out; 400 ExpiredToken is its answer to what is no longer good.
 
-    `token` is what whoever asks has to show, and `asked` for which services somebody came with it.
+    Each is good for `lifetime_s`, or until a test revokes it, and a service wants to be shown `token` for it. The
+    store is all of these services.
     """
 
-    lifetime_s: float = 3600
-    token: str = "the first token"
-    issued: list[tuple[str, str, float]] = field(default_factory=list)  # access key, session token, end
-    revoked: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.lifetime_s = 3600.0
+        self.token = "the first token"
+        self.issued: list[tuple[str, str, float]] = []  # access key, session token, end
+        self.revoked: set[str] = set()
+        super().__init__()
 
     def issue(self) -> tuple[str, str, float]:
         number = len(self.issued)
@@ -45,17 +46,6 @@ class Issuer:
                 return "ExpiredToken" if expired else None if token == right else "InvalidToken"
         return "InvalidAccessKeyId"
 
-
-class RotatingStore(S3Server):
-    """A store that takes what the issuer gave; 400 ExpiredToken is its answer to what is no longer good.
-
-    It is every credential service beside that: one server is enough.
-    """
-
-    def __init__(self, issuer: Issuer) -> None:
-        self.issuer = issuer
-        super().__init__()
-
     def answer(self, asked: Asked) -> Reply:
         path = asked.target.partition("?")[0]
         for prefix, service in (("/sts/", self._sts), ("/container", self._container), ("/latest/", self._metadata)):
@@ -63,7 +53,7 @@ class RotatingStore(S3Server):
                 return service(asked)
         query = dict(parameters(asked.target.partition("?")[2]))
         token = query.get("X-Amz-Security-Token") or asked.headers.get("x-amz-security-token", "")
-        why = self.issuer.complaint(self.access_key(asked), token)
+        why = self.complaint(self.access_key(asked), token)
         if why is not None:
             return error(403 if why == "InvalidAccessKeyId" else 400, why)
         return super().answer(asked)
@@ -83,12 +73,12 @@ class RotatingStore(S3Server):
         return {self.access_key(asked) for asked in self.asked if asked.target not in services}
 
     def _json(self) -> Reply:
-        key, token, end = self.issuer.issue()
+        key, token, end = self.issue()
         grant = {"Code": "Success", "AccessKeyId": key, "SecretAccessKey": SECRET_KEY, "Token": token}
         return Reply(200, {"Content-Type": "application/json"}, json.dumps(grant | {"Expiration": _iso(end)}).encode())
 
     def _container(self, asked: Asked) -> Reply:
-        return self._json() if asked.headers.get("authorization") == self.issuer.token else Reply(401)
+        return self._json() if asked.headers.get("authorization") == self.token else Reply(401)
 
     def _metadata(self, asked: Asked) -> Reply:
         roles = "/latest/meta-data/iam/security-credentials/"
@@ -105,10 +95,10 @@ class RotatingStore(S3Server):
         given = dict(parse_qsl(asked.body.decode()))
         if asked.method != "POST" or given["Action"] != "AssumeRoleWithWebIdentity" or not given["RoleSessionName"]:
             return Reply(400)
-        if given["WebIdentityToken"] != self.issuer.token:
+        if given["WebIdentityToken"] != self.token:
             text = "<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>"
             return Reply(400, {"Content-Type": "text/xml"}, text.encode())
-        key, token, end = self.issuer.issue()
+        key, token, end = self.issue()
         text = (
             "<AssumeRoleWithWebIdentityResponse xmlns='https://sts.amazonaws.com/doc/2011-06-15/'>"
             f"<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>{key}</AccessKeyId>"

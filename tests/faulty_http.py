@@ -17,8 +17,8 @@ class Reply:
     """What a server answers; then what goes wrong on the way.
 
     `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
-    the body, or where there is none everything, back until it is set; `length` is announced instead of the right one,
-    and `framed` is how the body ends: by its length, by chunks, or by the end of the connection.
+    the body, or where there is none everything, back until it is set; `framed` is how the body ends: by its length, by
+    chunks, or by the end of the connection.
     Between two bytes are `pace` seconds. `head` is how much of the answer's head comes before the connection ends: -2
     leaves out its empty line.
     """
@@ -29,7 +29,6 @@ class Reply:
     cut: int | None = None
     drip: threading.Event | None = None
     free: int = 0
-    length: int | None = None
     framed: Literal["length", "chunks", "end"] = "length"
     pace: float = 0
     head: int | None = None
@@ -72,6 +71,11 @@ def silent(_: Asked, right: Reply) -> Reply:
     return replace(right, head=0)
 
 
+def announcing(length: int) -> Fault:
+    """More than comes before the connection ends."""
+    return lambda _, right: replace(right, headers=right.headers | {"Content-Length": str(length)}, cut=len(right.body))
+
+
 def without_length(asked: Asked, right: Reply) -> Reply:
     """The same; its end is that of the connection."""
     return replace(with_header("Content-Length", None)(asked, right), framed="end")
@@ -97,14 +101,6 @@ def ranged(asked: Asked, whole: Reply) -> Reply:
     named = {"Content-Range": f"bytes {first}-{last}/{total}"}
     kept = {name: value for name, value in whole.headers.items() if name != "Content-Length"}
     return replace(whole, status=206, headers=kept | named, body=whole.body[first : last + 1])
-
-
-def _framing(reply: Reply) -> dict[str, str]:
-    if reply.framed == "chunks":
-        return {"Transfer-Encoding": "chunked"}
-    if reply.framed == "end":
-        return {"Connection": "close"}
-    return {"Content-Length": str(len(reply.body) if reply.length is None else reply.length)}
 
 
 class FaultyServer:
@@ -145,7 +141,12 @@ class FaultyServer:
             def _send(self, asked: Asked, reply: Reply) -> None:
                 if reply.drip is not None and asked.method == "HEAD":
                     reply.drip.wait(60)
-                headers = _framing(reply) | reply.headers
+                framing = {
+                    "length": {"Content-Length": str(len(reply.body))},
+                    "chunks": {"Transfer-Encoding": "chunked"},
+                    "end": {"Connection": "close"},
+                }
+                headers = framing[reply.framed] | reply.headers
                 lines = [f"HTTP/1.1 {reply.status} -", *(f"{name}: {value}" for name, value in headers.items()), "\r\n"]
                 self.wfile.write("\r\n".join(lines).encode()[: reply.head])
                 if reply.head is not None:
@@ -159,7 +160,7 @@ class FaultyServer:
                 if reply.framed == "chunks" and asked.method != "HEAD":
                     body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
                 self._write(body if reply.cut is None else body[: reply.cut], reply.pace)
-                if reply.cut is not None or reply.length is not None or reply.framed == "end":
+                if reply.cut is not None or reply.framed == "end":
                     self.close_connection = True
 
             def _write(self, body: bytes, pace: float) -> None:
@@ -205,12 +206,9 @@ class FaultyServer:
             return self.answer(asked)
         return planned.fault(asked, self.answer(asked) if planned.done else Reply(200))
 
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        self._server.shutdown()
+        self._server.server_close()

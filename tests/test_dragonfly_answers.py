@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -124,12 +123,8 @@ class Answer:
     done: bool = False
 
 
-def framed(how: Literal["chunks", "end"], length: int | None = None) -> Fault:
-    def fault(asked: Asked, right: Reply) -> Reply:
-        bare = faulty_http.without_length(asked, right)
-        return replace(bare, framed=how if length is None else "length", length=length)
-
-    return fault
+def in_chunks(asked: Asked, right: Reply) -> Reply:
+    return replace(faulty_http.without_length(asked, right), framed="chunks")
 
 
 def half_of_body(_: Asked, right: Reply) -> Reply:
@@ -155,7 +150,7 @@ def by_name(name: str, **headers: str) -> Answer:
 #: What breaks on the way.
 BROKEN = {
     "none": Answer(silent, done=True),
-    "cut": Answer(framed("end", length=9999), done=True),
+    "cut": Answer(faulty_http.announcing(9999), done=True),
     "cut in its head": Answer(head_cut(30), done=True),
     "all but the head's end": Answer(head_cut(-2), done=True),
 }
@@ -163,8 +158,8 @@ BROKEN = {
 ANSWERS = {
     **BROKEN,
     **{f"{name}, once": answer for name, answer in BROKEN.items()},
-    "in chunks": Answer(framed("chunks"), done=True),
-    "without a length": Answer(framed("end"), done=True),
+    "in chunks": Answer(in_chunks, done=True),
+    "without a length": Answer(faulty_http.without_length, done=True),
     "200, a page": page(200),
     "200, empty": Answer(lambda *_: Reply(200, framed="chunks")),
     "200, half of the XML": Answer(half_of_body, done=True),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.credential_services import Issuer, RotatingStore
+from tests.credential_services import RotatingStore
 from tests.dragonfly_client import BUILT, MISSING, at, configured, filesystem, read, registered, write
 from tests.faulty_http import Reply
 from tests.proxy_stub import ProxyStub
@@ -32,17 +32,17 @@ class Machine:
     """A process's surroundings: a home, a store that hands out credentials, and what the environment says of them."""
 
     def __init__(self, home: Path, store: RotatingStore, proxy: ProxyStub) -> None:
-        self.home, self.store, self.proxy, self.issuer = home, store, proxy, store.issuer
+        self.home, self.store, self.proxy = home, store, proxy
         self.environment = {**NOTHING, "HOME": str(home)}
 
     def from_environment(self) -> None:
-        key, token, _ = self.issuer.issue()
+        key, token, _ = self.store.issue()
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         self.environment |= dict(zip(names, (key, SECRET_KEY, token), strict=True))
 
     def from_credentials_file(self, name: str = "credentials", section: str = "default") -> None:
         """The file in the home; written anew, as by a tool that signs a user in, each time this is called."""
-        key, token, _ = self.issuer.issue()
+        key, token, _ = self.store.issue()
         (self.home / ".aws").mkdir(exist_ok=True)
         lines = (f"[{section}]", f"aws_access_key_id = {key}", f"aws_secret_access_key = {SECRET_KEY}")
         text = "\n".join([*lines, f"aws_session_token = {token}"])
@@ -73,7 +73,7 @@ class Machine:
 
     def token_file(self) -> Path:
         path = self.home / "token"
-        path.write_text(f"{self.issuer.token}\n", encoding="utf-8")
+        path.write_text(f"{self.store.token}\n", encoding="utf-8")
         return path
 
     def plugin(self, log: list[str] | None = None) -> AbstractContextManager[HostFilesystem]:
@@ -84,7 +84,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    with RotatingStore(Issuer()) as store, ProxyStub() as proxy:
+    with RotatingStore() as store, ProxyStub() as proxy:
         store.put("tests/file", CONTENT)
         yield Machine(tmp_path, store, proxy)
 
@@ -102,7 +102,7 @@ def test_the_order(machine: Machine) -> None:
     # Each is set up beside all that come behind it, and is the one that is asked.
     for number, set_up in enumerate([*reversed(SERVICES), Machine.from_credentials_file, Machine.from_environment]):
         set_up(machine)
-        given = {key for key, _, _ in machine.issuer.issued}
+        given = {key for key, _, _ in machine.store.issued}
         machine.store.asked.clear()
         with machine.plugin() as fs:
             assert write(fs, at("new"), CONTENT) == (Code.OK, "")
@@ -119,7 +119,7 @@ def test_the_order(machine: Machine) -> None:
 @pytest.mark.parametrize("set_up", SERVICES, ids=named)
 def test_no_op_fails_while_credentials_expire(machine: Machine, set_up: SetUp) -> None:
     # Half of the time that they are good for has to hold one request at least: they end at whole seconds.
-    machine.issuer.lifetime_s = 5
+    machine.store.lifetime_s = 5
     set_up(machine)
     with machine.plugin() as fs:
         until = time.monotonic() + PATIENCE
@@ -145,7 +145,7 @@ def test_each_op_survives_that_the_store_refuses(machine: Machine, set_up: SetUp
     set_up(machine)
     with machine.plugin() as fs:
         for op in OPS:
-            machine.issuer.revoke_all()
+            machine.store.revoke_all()
             if set_up in FILES:
                 set_up(machine)
             machine.store.asked.clear()
@@ -160,7 +160,7 @@ def test_a_read_survives_what_expires_behind_open(machine: Machine) -> None:
         assert opened is not None
         with opened as file:
             # dfdaemon passes on the 400, and nothing that says why.
-            machine.issuer.revoke_all()
+            machine.store.revoke_all()
             assert file.read(0, len(CONTENT)).value.data == CONTENT
 
 
@@ -179,12 +179,12 @@ def test_a_refusal_that_has_another_cause_is_asked_about_once(machine: Machine) 
 
 
 def another_token(machine: Machine) -> None:
-    machine.issuer.token = "the second token"
+    machine.store.token = "the second token"
     machine.token_file()
 
 
 def refuse(machine: Machine) -> None:
-    machine.issuer.token = "another token"
+    machine.store.token = "another token"
 
 
 def service_unavailable(machine: Machine) -> None:
@@ -206,7 +206,7 @@ def test_change_while_credentials_expire(
     set_up(machine)
     with machine.plugin() as fs:
         assert fs.stat(at("file")).ok
-        machine.issuer.revoke_all()
+        machine.store.revoke_all()
         change(machine)
         got = fs.stat(at("file"))
     assert (got.code, got.message.endswith(message)) == (code, True), got.message
@@ -217,12 +217,12 @@ def test_log_of_replaced_credentials_has_no_secret(machine: Machine) -> None:
     log: list[str] = []
     machine.from_instance()
     with machine.plugin(log) as fs:
-        machine.issuer.revoke_all()
+        machine.store.revoke_all()
         assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
-        machine.issuer.revoke_all()
+        machine.store.revoke_all()
         machine.store.inject(lambda *_: Reply(404), when=lambda asked: "/latest" in asked.target, done=False)
         assert fs.stat(at("file")).code is not Code.OK
-    secrets = {SECRET_KEY, "tests/file"} | {text for key, token, _ in machine.issuer.issued for text in (key, token)}
+    secrets = {SECRET_KEY, "tests/file"} | {text for key, token, _ in machine.store.issued for text in (key, token)}
     assert log[0] == "[TF_Log INFO] dragonfly: credentials are replaced"
     assert not [line for line in log if any(secret in line for secret in secrets)]
 
@@ -277,7 +277,7 @@ def test_unusable_credentials_are_refused(machine: Machine, case: str) -> None:
     sources, changes, code, wanted = REFUSALS[case]
     for set_up in sources:
         set_up(machine)
-    machine.issuer.token = changes.get("token", machine.issuer.token)
+    machine.store.token = changes.get("token", machine.store.token)
     machine.environment |= {name: value for name, value in changes.items() if name != "token"}
     config = {"addr": "http://127.0.0.1:1", "object_storage": {"endpoint": "http://127.0.0.1:1"}}
     entry = registered(configured(machine.home, config), machine.environment)

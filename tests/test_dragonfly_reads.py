@@ -25,7 +25,7 @@ from tests import dragonfly_rows as do
 from tests import s3_server as s3
 from tests.dragonfly_client import BUILT, MISSING, at, served
 from tests.dragonfly_rows import Given, Scene, Situation, row
-from tests.faulty_http import ALWAYS, Asked, Fault, Reply, status, with_header, without_length
+from tests.faulty_http import ALWAYS, Asked, Fault, Reply, announcing, status, with_header, without_length
 from tests.s3_server import BUCKET, S3Server, Stored, error, is_get, is_head
 from tffs_conformance.harness.ops.codes import Code
 
@@ -238,10 +238,6 @@ def with_body(change: Callable[[bytes], bytes], **headers: str) -> Fault:
     return lambda _, right: replace(right, body=change(right.body), headers=right.headers | headers)
 
 
-def longer(_: Asked, right: Reply) -> Reply:
-    return replace(right, length=len(right.body) + 10)
-
-
 def silent(_: Asked, right: Reply) -> Reply:
     return replace(right, drip=threading.Event())
 
@@ -303,8 +299,8 @@ def case(
 
 ON_READ = [
     case("nothing", Code.OK),
-    case("Content-Length too large, once", Code.OK, longer, times=1),
-    case("Content-Length too large, always", Code.UNAVAILABLE, longer),
+    case("Content-Length too large, once", Code.OK, announcing(len(NEW) + 10), times=1),
+    case("Content-Length too large, always", Code.UNAVAILABLE, announcing(len(NEW) + 10)),
     case("body ends early, Content-Length agrees, once", Code.OK, with_body(shorter), times=1),
     case("body ends early, Content-Length agrees, always", Code.DATA_LOSS, with_body(shorter)),
     case("body with bytes after the end", Code.DATA_LOSS, with_body(lambda body: body + b"more")),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.credential_services import Issuer, RotatingStore
+from tests.credential_services import RotatingStore
 from tests.dragonfly_client import BUILT, MISSING, at, configuration, configured
 from tests.faulty_http import Asked, Reply
 from tests.pages import PROJECT
@@ -34,7 +34,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_child_of_fork_finds_no_lock_taken(program: Path) -> None:
-    command = [program, "locks", RUNTIME, plugin_path("memory")]
+    command: list[str | Path] = [program, "locks", RUNTIME, plugin_path("memory")]
     assert subprocess.check_output(command, env=LIBRARIES, timeout=600) == b"well\n"
 
 
@@ -97,13 +97,13 @@ def test_a_child_of_fork_reads_what_a_thread_of_its_parent_fetches(
 @needs_dragonfly
 def test_a_child_of_fork_waits_for_no_credentials(program: Path, tmp_path: Path) -> None:
     """A thread of its parent asks for them. Its sockets are for their service, the store and the proxy."""
-    with RotatingStore(Issuer()) as store, ProxyStub() as proxy:
+    with RotatingStore() as store, ProxyStub() as proxy:
         store.put("tests/file", b"content")
         machine = Machine(tmp_path, store, proxy)
         machine.from_container()
 
         def revoke(_: Asked, right: Reply) -> Reply:
-            store.issuer.revoke_all()
+            store.revoke_all()
             return right
 
         def has_begun() -> bool:
@@ -112,7 +112,7 @@ def test_a_child_of_fork_waits_for_no_credentials(program: Path, tmp_path: Path)
         store.inject(revoke, 1, when=is_head)
         command: list[str | Path] = [program, "reads", "3"]
         assert forked(command, (store, proxy), tmp_path, has_begun, machine.environment) == "well\n"
-        assert len(store.issuer.issued) == 3
+        assert len(store.issued) == 3
 
 
 @needs_dragonfly

@@ -110,11 +110,6 @@ def message(scene: Scene) -> tuple[str, bool]:
     return said.partition(" ")[0], SECRET_KEY in said
 
 
-@do.step
-def delete(scene: Scene, name: str) -> Code:
-    return scene.fs.delete_recursively(scene.at(name)).code
-
-
 def in_body(old: bytes, new: bytes) -> Fault:
     """Something else in the body of an answer."""
     return lambda _, right: replace(right, body=re.sub(old, new, right.body))
@@ -155,7 +150,7 @@ SITUATIONS = [
     situation("a listing of several pages is all of it", (do.children("many"), sorted(MANY)), do.heals,
               do.store_does(status(503), lambda one: s3.is_list(one) and "continuation-token=" in one.target),
               (do.children("many"), Code.UNAVAILABLE), before={f"many/{name}": b"" for name in MANY}),
-    *(situation(f"a wrong listing deletes nothing, {name}", do.store_does(fault, s3.is_list), (delete("d"), code),
+    *(situation(f"a wrong listing deletes nothing, {name}", do.store_does(fault, s3.is_list), (do.delete_all(), code),
                 (do.count(s3.is_delete), 0), before={"d/file": b""})
       for name, (fault, code) in WRONG_LISTINGS.items()),
     situation("a file that is closed is put once", do.begin(), do.append(b"new"), do.close,
@@ -168,14 +163,14 @@ SITUATIONS = [
               (do.op("delete_file", "file"), Code.UNAVAILABLE)),
     situation("an answer to PUT that ends within its head", do.store_answers(HALF_HEAD, s3.is_put),
               (do.write_all(b"new" * (1 << 20)), Code.UNAVAILABLE)),
-    situation("an object and a directory is deleted with what is in it", delete("file"),
+    situation("an object and a directory is deleted with what is in it", do.delete_all("file"),
               before={"file/below": b"", "file2": b""}, after={"file2": b""}),
     # Some stores encode no key, and say so with an empty word.
     *(situation(f"a name is taken or refused, the store encodes {encodes}", do.has("store", encodes=encodes),
                 *(do.write_all(b"", f"d/{name}") for name in NAMES), (do.children("d"), sorted(NAMES)),
                 *((do.write_all(b"", f"d/{name}"), Code.INVALID_ARGUMENT) for name in REFUSED_NAMES),
                 after={"file": CONTENT} | {f"d/{name}": b"" for name in NAMES}) for encodes in (True, False)),
-    situation("a name that is refused is no obstacle to whoever deletes all", delete("d"),
+    situation("a name that is refused is no obstacle to whoever deletes all", do.delete_all(),
               before={"d/\x01": b"", "d/a+b": b""}, after={"file": CONTENT}),
     # Who walks a tree would never come to its end, or would leave it.
     situation("a name that no path can have is not listed", (do.children("d"), ["file"]),
