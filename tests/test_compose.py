@@ -128,7 +128,7 @@ def test_a_missing_toolchain_is_one_sentence(
 @pytest.mark.parametrize("half", ["", "; echo half > {out}"])
 def test_failed_build_leaves_no_binary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, half: str) -> None:
     monkeypatch.setattr(builder, "CACHE", tmp_path)
-    program = builder.Program("name", "1", ("sh", "-c", f"echo what went wrong{half}; exit 3"), ())
+    program = builder.BuiltProgram("name", "1", ("sh", "-c", f"echo what went wrong{half}; exit 3"), ())
     with pytest.raises(builder.UnableError, match=r"build\.log.*what went wrong"):
         builder.make_programs([program])
     assert not program.binary.exists()

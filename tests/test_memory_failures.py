@@ -11,8 +11,8 @@ from tffs_conformance.harness.hosting.registration import Scheme
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
-from tffs_conformance.suite.engine.allocating import LIBRARY, Failure, plan
-from tffs_conformance.suite.engine.registering import Attempt
+from tffs_conformance.suite.engine.allocating import LIBRARY, FailedAllocation, plan
+from tffs_conformance.suite.engine.registering import RegistrationOutcome
 
 
 def test_plan_begins_with_first_middle_and_last() -> None:
@@ -92,6 +92,6 @@ def test_host_with_another_allocator_says_so(loaded: tuple[Host, int]) -> None:
 
 def test_allocation_in_init_is_of_its_scheme() -> None:
     schemes = tuple(Scheme(index, name, {}, 0, init_called=True) for index, name in enumerate(("one", "two")))
-    attempt = Attempt(None, [("TF_InitPlugin", 2), ("init", 0), ("init", 3)], frozenset(), schemes)
-    assert [attempt.of(Failure("", call, 1, 3)) for call in (1, 2, 3, 4)] == [None, *schemes, None]
+    attempt = RegistrationOutcome(None, [("TF_InitPlugin", 2), ("init", 0), ("init", 3)], frozenset(), schemes)
+    assert [attempt.of(FailedAllocation("", call, 1, 3)) for call in (1, 2, 3, 4)] == [None, *schemes, None]
     assert [attempt.made(call) for call in (1, 3, 4)] == [2, 3, 0]

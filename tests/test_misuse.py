@@ -7,7 +7,7 @@ import pytest
 from tffs_conformance.harness.launchers import sanitizers, watch
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
-from tffs_conformance.harness.launchers.watch import Log, Watch
+from tffs_conformance.harness.launchers.watch import Log, ToolWatch
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -120,7 +120,7 @@ def test_flood_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
         logs.append(log)
         return Local()
 
-    one = Watch(hosts, Log(sanitizers.LOG.error, sanitizers.LOG.read))
+    one = ToolWatch(hosts, Log(sanitizers.LOG.error, sanitizers.LOG.read))
     with Path(f"{logs[0]}.1").open("wb") as file:
         for written, told_of, cut in ((8, 8, False), (50, 2, True), (1, 0, False)):
             file.write(whole * written)

@@ -19,9 +19,9 @@ from tffs_conformance.harness.power.disk import (
     Disk,
     Event,
     Found,
-    Loss,
     Made,
     Named,
+    PowerLoss,
     Settled,
     Sized,
     Synced,
@@ -95,7 +95,7 @@ def test_mounted_filesystem_sees_each_way_of_syncing(tmp_path: Path) -> None:
     )
     with Mounted(str(tmp_path)) as disk:
         subprocess.run([sys.executable, "-c", program, tmp_path], check=True)
-        found = Disk(disk.events()).after(Loss.DATA)
+        found = Disk(disk.events()).after(PowerLoss.DATA)
     assert found == {"fsync": b"x", "fdatasync": b"x", "nothing": b"", "dsync": b"x", "mapped": b"x"}
 
 
@@ -189,17 +189,17 @@ def made(node: int, name: str, data: bytes = b"", *, durable: bool = False, dire
 )  # fmt: skip
 def test_disk_after_loss_has_durable_parts(events: list[Event], data: Any, names: Any, both: Any) -> None:
     disk = Disk(events)
-    assert [disk.after(loss) for loss in Loss] == [data, names, both]
+    assert [disk.after(loss) for loss in PowerLoss] == [data, names, both]
 
 
 def test_power_is_lost_after_and_within_steps() -> None:
     events = [*made(2, "a", b"one", durable=True), Written(2, 3, b"!"), Synced(2)]
     states = list(states_of(events, [5, 5, 7]))
-    seen = [(moment, found) for moment, loss, found in states if loss is Loss.DATA]
+    seen = [(moment, found) for moment, loss, found in states if loss is PowerLoss.DATA]
     assert seen == [
         (Moment(0, True), {"a": b"one"}), (Moment(1, False), {"a": b"one"}), (Moment(1, True), {"a": b"one!"})
     ]  # fmt: skip
-    assert len(states) == 3 * len(Loss)
+    assert len(states) == 3 * len(PowerLoss)
 
 
 def test_content_of_disk_replaces_directory(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from time import monotonic, process_time, sleep
 import pytest
 
 from tffs_conformance.harness.network import relay as relays
-from tffs_conformance.harness.network.exchanges import Break, Disturbance, Exchange, Watch
+from tffs_conformance.harness.network.exchanges import Break, Disturbance, Exchange, ExchangeWatch
 from tffs_conformance.harness.network.relay import Relay
 from tffs_conformance.suite.contract.network import Trouble, troubles
 
@@ -99,7 +99,7 @@ def test_one_exchange_ends_early(
 ) -> None:
     made, place = relay
     service.got = queue.Queue()
-    with made.watched(0, Watch(ends, 2)) as watch:
+    with made.watched(0, ExchangeWatch(ends, 2)) as watch:
         assert [asked(place, text) for text in (b"a.", b"bb.", b"c.")] == [(b"a.", ""), answer, (b"c.", "")]
     assert watch.met == 1
     assert len(watch.exchanges) == 3
@@ -112,7 +112,7 @@ def test_what_was_lost_on_an_old_connection_is_lost_on_a_new_one_too(relay: Rela
     made, place = relay
     with socket.create_connection(place) as old:
         assert asked(place, b"a.", old) == (b"a.", "")
-        with made.watched(0, Watch(UNANSWERED)) as watch:
+        with made.watched(0, ExchangeWatch(UNANSWERED)) as watch:
             answers = [asked(place, b"b.", old), asked(place, b"c."), asked(place, b"d.")]
     assert answers == [(b"", ""), (b"", ""), (b"d.", "")]
     assert watch.met == 2
@@ -121,7 +121,7 @@ def test_what_was_lost_on_an_old_connection_is_lost_on_a_new_one_too(relay: Rela
 @pytest.mark.parametrize("first", [1, 2])
 def test_each_second_exchange_ends_early(relay: Relayed, first: int) -> None:
     made, place = relay
-    with made.watched(0, Watch(UNANSWERED, first, 2)):
+    with made.watched(0, ExchangeWatch(UNANSWERED, first, 2)):
         assert [bool(asked(place, b"a.")[0]) for _ in range(4)] == [k % 2 != first % 2 for k in range(1, 5)]
 
 

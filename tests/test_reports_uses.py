@@ -11,7 +11,7 @@ from tests.records import CLAUSES, HEADER, clause, record, report_of
 from tffs_conformance.reports.model.header import digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.uses import LOSSES, USES, Decision, Loss, Mark, Use, Word, decisions, hinders
+from tffs_conformance.reports.model.uses import LOSSES, USES, DataLoss, Decision, Mark, Use, Word, decisions, hinders
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.contract.catalogue import catalogue
@@ -117,7 +117,7 @@ def test_one_breach_is_told_once_and_the_plainest_first() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.use}-{loss.clause}")
-def test_a_loss_is_told_where_the_data_is_gone_and_nowhere_else(loss: Loss) -> None:
+def test_a_loss_is_told_where_the_data_is_gone_and_nowhere_else(loss: DataLoss) -> None:
     def seen(name: str, got: str, verdict: Verdict = VIOLATION) -> Word:
         check = CheckRecord(loss.clause, verdict, f"tree has {{{loss.data}}}", got)
         return of(loss.use, *everything(), record(name, verdict, check)).word

@@ -86,7 +86,7 @@ def test_what_there_was_no_time_for_is_counted(monkeypatch: pytest.MonkeyPatch) 
 
 def blocks() -> Iterator[tuple[str, Iterator[small.Small]]]:
     """Each block and its histories, of a target that has all ops and promises all clauses."""
-    maker = small.Maker(OPS, ())
+    maker = small.SmallHistories(OPS, ())
     for situation in cases.SITUATIONS:
         yield from ((f"pairs[{op}-{situation}]", maker.pairs(op, situation)) for op in cases.OPS)
         yield from ((f"reached[{op}-{situation}]", maker.reached(op, situation)) for op in cases.CHANGES)
@@ -111,7 +111,7 @@ def test_the_contract_decides_each_step() -> None:
 
 
 def test_no_pair_is_tried_twice() -> None:
-    maker = small.Maker(OPS, ())
+    maker = small.SmallHistories(OPS, ())
     for situation in (statuses.MISSING, statuses.FILE):
         made = [one.whole for one in maker.pairs("delete_file", situation)]
         assert len(made) == len(set(made)) > 100

@@ -12,7 +12,7 @@ from tffs_conformance.suite.cases.names import ENDS, NAMES, TOGETHER
 from tffs_conformance.suite.cases.test_properties import PLACES
 from tffs_conformance.suite.contract import laws
 from tffs_conformance.suite.properties.making import Making
-from tffs_conformance.suite.properties.tours import PLAIN, Place, Tour, around
+from tffs_conformance.suite.properties.tours import PLAIN, Tour, TourPlace, around
 
 
 def record_of(fault: str, name: str) -> CaseRecord:
@@ -35,13 +35,13 @@ def test_tour_blocked_by_plain_names_is_not_run(where: str) -> None:
 
 
 def test_tour_has_the_same_steps_at_every_place() -> None:
-    def answered(place: Place) -> list[tuple[str, frozenset[Code]]]:
+    def answered(place: TourPlace) -> list[tuple[str, frozenset[Code]]]:
         making = Making(frozenset(OPS))
         around(Tour(making, place, str, thorough=True))
         expected = zip(making.steps, making.expectations, strict=True)
         return [(step.op, expectation.codes) for step, expectation in expected][bool(place.top) :]
 
-    assert answered(Place("top", {"a": "x y", "b": "z", "c": "w"})) == answered(PLAIN)
+    assert answered(TourPlace("top", {"a": "x y", "b": "z", "c": "w"})) == answered(PLAIN)
 
 
 def test_names_of_tours_are_in_the_table() -> None:

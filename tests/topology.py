@@ -15,7 +15,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from tffs_conformance.harness.services import Running
-from tffs_conformance.harness.services.figures import Figure
+from tffs_conformance.harness.services.figures import ByteCounter
 from tffs_conformance.harness.targets.shipped import compose_files
 
 COMPOSE = compose_files()["dragonfly"]
@@ -77,13 +77,13 @@ def traffic(running: Running, client: str) -> dict[str, int]:
     """The bytes that a client got so far, by where from."""
     kinds = ("BACK_TO_SOURCE", "REMOTE_PEER", "LOCAL_PEER")
     name = 'dragonfly_client_download_traffic{type="%s"}'
-    figures = {kind: Figure(kind, url=f"http://{{{client}:4002}}/metrics", sample=name % kind) for kind in kinds}
+    figures = {kind: ByteCounter(kind, url=f"http://{{{client}:4002}}/metrics", sample=name % kind) for kind in kinds}
     return {kind: figure.read(running.placed, running.containers) for kind, figure in figures.items()}
 
 
 def sent(running: Running) -> int:
     """The bytes that left the store so far, over all connections."""
-    return Figure("sent", sender="s3").read(running.placed, running.containers)
+    return ByteCounter("sent", sender="s3").read(running.placed, running.containers)
 
 
 def whole(running: Running) -> None:

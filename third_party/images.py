@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reference_plugins.dragonfly.services import build_images
-from reference_plugins.dragonfly.services.build_images import BASE, Image, Program, System, UnableError
+from reference_plugins.dragonfly.services.build_images import BASE, BuiltProgram, Image, System, UnableError
 from tffs_conformance.harness import services
 
 #: A program of many modules becomes one file. It never asks for the module that is left out.
@@ -23,7 +23,7 @@ AZURITE = (
 
 _HDFS = Path(__file__).resolve().parent / "hdfs"
 #: Hadoop in one jar, and libhdfs beside it.
-HADOOP = Program(
+HADOOP = BuiltProgram(
     "hadoop",
     "3.4.2",
     ("sh", "build.sh", "{root}", "{out}"),
@@ -45,7 +45,7 @@ IMAGES = (
     Image("nginx:1.22.1", None, "/usr/sbin/nginx", System("nginx", "nginx-light", BASE)),
     Image(
         "fsouza/fake-gcs-server:1.56.1",
-        Program(
+        BuiltProgram(
             "fake-gcs-server",
             "1.56.1",
             ("go", "install", "-trimpath", "-ldflags=-s -w", "github.com/fsouza/fake-gcs-server@v1.56.1"),
@@ -56,7 +56,7 @@ IMAGES = (
     ),
     Image(
         "mcr.microsoft.com/azure-storage/azurite:3.35.0",
-        Program("azurite-blob", "3.35.0", ("sh", "-c", AZURITE), ("npm",)),
+        BuiltProgram("azurite-blob", "3.35.0", ("sh", "-c", AZURITE), ("npm",)),
         "/usr/local/bin/azurite-blob",
         System("node", "nodejs", BASE),
     ),

@@ -63,7 +63,7 @@ class TargetFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Target:
+class PublishedTarget:
     """A target: its file, and which release of its package is judged."""
 
     name: str
@@ -121,13 +121,13 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in HERE.glob("*/target.toml"))
 
 
-def read(name: str, version: str | None = None) -> Target:
+def read(name: str, version: str | None = None) -> PublishedTarget:
     """A target, with its newest release or the one that is meant. Raises BadTargetError or TomlError."""
     if name not in names():
         raise BadTargetError(f"there is no target {name}; there are {', '.join(names())}")
     file = typed_toml.read(HERE / name / "target.toml", TargetFile)
     package = releases.package(file.package)
-    found = Target(name, file, package, version or package.newest)
+    found = PublishedTarget(name, file, package, version or package.newest)
     if found.version not in package.releases:
         raise BadTargetError(f"{found.version} is none of {', '.join(package.releases)}, which {releases.TABLE} has")
     return found
@@ -177,7 +177,7 @@ def main(name: str, more: tuple[str, ...], release: str | None) -> None:
     sys.exit(code)
 
 
-def fetch(target: Target) -> None:
+def fetch(target: PublishedTarget) -> None:
     """Put the library of the target's wheel in its place, if it is not there; or install a TensorFlow.
 
     Raises NoWheelError or BadTargetError.
@@ -203,7 +203,7 @@ def fetch(target: Target) -> None:
         unpacked.replace(place)
 
 
-def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> int:
+def judge(target: PublishedTarget, places: Mapping[str, str], more: tuple[str, ...]) -> int:
     """Run the suite with these variables; the exit code of pytest."""
     command = ["pytest", *target.judged, *more, f"--report-dir={target.reports}"]
     click.echo(shlex.join(command))
@@ -211,7 +211,7 @@ def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> i
     return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
 
 
-def publish(target: Target, code: int, seconds: float) -> None:
+def publish(target: PublishedTarget, code: int, seconds: float) -> None:
     """Put the report of a whole run into its place, and say what came of it."""
     made = CLONE / target.reports / "report.json"
     if code not in (0, 1) or not made.is_file():

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from .command import Command
 from .launcher import NoToolError
 from .misuse import Frame, Misuse, host, without_addresses
-from .watch import Log, Watch
+from .watch import Log, ToolWatch
 
 #: The program, and how to get it.
 PROGRAM, ADVICE = "valgrind", "apt-get install valgrind"
@@ -20,12 +20,12 @@ _ERROR = re.compile(rb"<error>.*?</error>", re.DOTALL)
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def memcheck(environment: Mapping[str, str]) -> Watch:
+def memcheck(environment: Mapping[str, str]) -> ToolWatch:
     """What starts hosts of this machine under memcheck; `environment` is set for them. Raises NoToolError."""
     program = shutil.which(PROGRAM)
     if program is None:
         raise NoToolError(f"{PROGRAM} is not there: {ADVICE}")
-    return Watch(
+    return ToolWatch(
         lambda log: Command((program, *_WORDS, f"--xml-file={log}.%p", str(host())), environment), Log(_ERROR, _read)
     )
 

@@ -17,7 +17,7 @@ from ..shared_object.elf import SharedObject, read
 from .launcher import NotCompiledSoError, NoToolError
 from .local import Local
 from .misuse import Frame, Misuse, host, without_addresses
-from .watch import Log, Watch
+from .watch import Log, ToolWatch
 
 #: A call may take so many times as long as elsewhere.
 SLOWER: Mapping[str, int] = {"address": 4, "thread": 15}
@@ -73,9 +73,9 @@ class Sanitizer:
         """What starts the hosts by which the plugin is judged; `environment` is set for them."""
         return self._hosts(environment, _JUDGED[self.name])
 
-    def watch(self, environment: Mapping[str, str]) -> Watch:
+    def watch(self, environment: Mapping[str, str]) -> ToolWatch:
         """What starts hosts that are watched. Raises NoToolError."""
-        return Watch(
+        return ToolWatch(
             lambda log: self._hosts(environment, f"{_WATCHED[self.name]}:{_FORMAT}:log_path='{log}'"),
             LOG,
         )

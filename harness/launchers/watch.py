@@ -31,7 +31,7 @@ class Log:
     read: Callable[[str, str], Misuse | None]
 
 
-class Watch:
+class ToolWatch:
     """Starts the hosts that `hosts` makes of the beginning of the tool's files. Raises NoToolError."""
 
     def __init__(self, hosts: Callable[[str], Launcher], log: Log) -> None:
@@ -51,7 +51,7 @@ class Watch:
         """A fresh host. Raises HostLostError."""
         return cast("Process", Watched(self._hosts.start(), self))
 
-    def without_filling(self) -> "Watch":
+    def without_filling(self) -> "ToolWatch":
         """Itself: the tools have allocators of their own, which fill nothing."""
         return self
 
@@ -103,7 +103,7 @@ class Watch:
 class Watched:
     """A host of which all that it does is looked at."""
 
-    def __init__(self, process: Process, watch: Watch) -> None:
+    def __init__(self, process: Process, watch: ToolWatch) -> None:
         self._process = process
         self._watch = watch
         self._asked: deque[str] = deque()

@@ -50,7 +50,7 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Watch:
+class ExchangeWatch:
     """The exchanges with a service while somebody looks, and those that end early: the `first`, and each `every`-th.
 
     Clients send what was lost on an old connection again on a new one, unasked. So this does not end with the trouble,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from .exchanges import Break, Disturbance, Exchange, Stream, Watch
+from .exchanges import Break, Disturbance, Exchange, ExchangeWatch, Stream
 
 #: How many bytes are read at a time; of a connection a few times as many are in memory at most.
 _CHUNK = 1 << 16
@@ -29,7 +29,7 @@ class _Link:
     """A connection, in both directions."""
 
     exchange: Exchange | None = None
-    watch: Watch | None = None
+    watch: ExchangeWatch | None = None
     ends: Break | None = None
     #: What passed in which disturbance.
     passed: Exchange = field(default_factory=Exchange)
@@ -46,7 +46,7 @@ class _Way:
     #: Bound for good, and never listening, so that nobody else gets the port while the service is down.
     place: socket.socket
     server: asyncio.Server | None = None
-    watch: Watch | None = None
+    watch: ExchangeWatch | None = None
     disturbance: Disturbance | None = None
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
@@ -90,7 +90,7 @@ class Relay:
         return f"{own}:{place.getsockname()[1]}"
 
     @contextmanager
-    def watched(self, number: int, watch: Watch) -> Iterator[Watch]:
+    def watched(self, number: int, watch: ExchangeWatch) -> Iterator[ExchangeWatch]:
         """Within, the exchanges of the `number`-th address are counted, and end as `watch` says."""
         self._ways[number].watch = watch
         try:

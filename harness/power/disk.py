@@ -58,7 +58,7 @@ class Settled(msgspec.Struct, frozen=True, tag=True):
 Event = Made | Named | Written | Sized | Synced | Settled
 
 
-class Loss(Enum):
+class PowerLoss(Enum):
     """What is lost beside what a process had not written: fsync(2) is waited for by nobody else.
 
     DATA: the bytes, while names and the ends of files that were cut off are kept. NAMES: changes of entries, while
@@ -71,7 +71,7 @@ class Loss(Enum):
 
 
 @dataclass(slots=True)
-class _File:
+class _DiskFile:
     """A file: its bytes, those of them that are durable, and the smallest size that it had since these were."""
 
     data: bytearray = field(default_factory=bytearray)
@@ -82,17 +82,17 @@ class _File:
         self.durable = bytes(self.data)
         self.shortest = len(self.data)
 
-    def after(self, loss: Loss) -> bytes:
-        if loss is Loss.NAMES:
+    def after(self, loss: PowerLoss) -> bytes:
+        if loss is PowerLoss.NAMES:
             return bytes(self.data)
-        return self.durable if loss is Loss.BOTH else self.durable[: self.shortest]
+        return self.durable if loss is PowerLoss.BOTH else self.durable[: self.shortest]
 
 
 class Disk:
     """What is there, and what of it is durable."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        self.files: dict[int, _File] = {}
+        self.files: dict[int, _DiskFile] = {}
         self.links: dict[int, str] = {}
         #: The entries of each directory.
         self.names: dict[int, dict[str, int]] = {ROOT: {}}
@@ -110,7 +110,7 @@ class Disk:
                 elif link is not None:
                     self.links[node] = link
                 else:
-                    self.files[node] = _File()
+                    self.files[node] = _DiskFile()
             case Named():
                 _change(self.names, event)
                 self._waiting.append(event)
@@ -147,10 +147,10 @@ class Disk:
             _change(self._kept, named)
         self._waiting = later[::-1]
 
-    def after(self, loss: Loss) -> Found:
+    def after(self, loss: PowerLoss) -> Found:
         """What is on the disk after its power was lost."""
         found: Found = {}
-        names = self.names if loss is Loss.DATA else self._kept
+        names = self.names if loss is PowerLoss.DATA else self._kept
         waiting = [("", ROOT)]
         for above, directory in waiting:
             for name, node in names[directory].items():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .figures import Figure
+from .figures import ByteCounter
 
 HEALTHY = "service_healthy"
 _KEYS = (
@@ -68,7 +68,7 @@ class Measure:
 
     size: int
     environment: Mapping[str, str]
-    figures: tuple[Figure, ...]
+    figures: tuple[ByteCounter, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def _supply(path: Path, given: dict[str, Any]) -> Supply:
 
 def _measure(where: str, given: dict[str, Any]) -> Measure:
     try:
-        figures = tuple(Figure(**entry) for entry in given["figures"])
+        figures = tuple(ByteCounter(**entry) for entry in given["figures"])
         return Measure(int(given["size"]), _environment(given["environment"]), figures)
     except (KeyError, TypeError, ValueError) as error:
         raise ComposeError(

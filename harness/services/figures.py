@@ -12,7 +12,7 @@ _PATIENCE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ByteCounter:
     """A counter of bytes. `what` says in words what it counts.
 
     Either `url` and `sample` are set: the counter is a sample of the Prometheus metrics at that URL, spelt as there,

@@ -83,7 +83,7 @@ def read(content: bytes) -> SharedObject:
     """Read a shared object. Raises NotElfError."""
     require_magic(content)
     try:
-        return _read(_File(content))
+        return _read(_ObjectBytes(content))
     except struct.error as error:
         raise NotElfError(f"a header or a table of it is not whole: {error}") from error
 
@@ -98,7 +98,7 @@ class _Section(NamedTuple):
     info: int
 
 
-class _File:
+class _ObjectBytes:
     """The headers of a file, and the bytes of its sections; `first` has the first section of each type."""
 
     def __init__(self, content: bytes) -> None:
@@ -147,7 +147,7 @@ class _Names:
         return self._table[start:end].decode("utf-8", "backslashreplace")
 
 
-def _read(file: _File) -> SharedObject:
+def _read(file: _ObjectBytes) -> SharedObject:
     if not {_DYNAMIC_SECTION, _DYNAMIC_SYMBOLS} <= file.first.keys():
         raise NotElfError("it has no table of dynamic symbols")
     tags = [*takewhile(lambda entry: entry[0] != _NULL_TAG, file.entries(_DYNAMIC_SECTION, _DYNAMIC))]
@@ -181,7 +181,7 @@ def _read(file: _File) -> SharedObject:
     )
 
 
-def _version_needs(file: _File) -> Mapping[int, str]:
+def _version_needs(file: _ObjectBytes) -> Mapping[int, str]:
     """The versions of symbols that it needs of its libraries, by their numbers."""
     section = file.first.get(_VERSION_NEEDS)
     if section is None:

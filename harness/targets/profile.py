@@ -23,7 +23,7 @@ SHIPPED = Path(__file__).parent / "profiles"
 _Positive = Annotated[int, Meta(ge=1)]
 
 
-class _Plugin(Struct, frozen=True, forbid_unknown_fields=True):
+class _PluginSection(Struct, frozen=True, forbid_unknown_fields=True):
     path: Annotated[str | None, Meta(description="A shared object, or the name of a plugin that ships.")] = None
     scheme: str | None = None
     root: Annotated[str | None, Meta(description="The URI of the directory that is judged.")] = None
@@ -56,7 +56,7 @@ class ProfileFile(Struct, forbid_unknown_fields=True):
     """A profile as it is written."""
 
     semantics: Annotated[str | None, Meta(description="A profile that ships, whose claims are taken.")] = None
-    plugin: _Plugin = _Plugin()
+    plugin: _PluginSection = _PluginSection()
     env: dict[str, str | _Variable] = {}
     claims: dict[str, str | bool] = {}
     limits: Limits = Limits()

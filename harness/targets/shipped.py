@@ -50,11 +50,11 @@ def shipped() -> Mapping[str, ShippedPlugin]:
             name, one.backing, file.parent / one.services if one.services else None, one.debian_packages
         )
         for file in files
-        for name, one in typed_toml.read(file, dict[str, _Written]).items()
+        for name, one in typed_toml.read(file, dict[str, _PluginToml]).items()
     }
 
 
-class _Written(Struct, forbid_unknown_fields=True):
+class _PluginToml(Struct, forbid_unknown_fields=True):
     backing: str | None = None
     services: str | None = None
     debian_packages: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ REACHED = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProgramCheck:
     """One thing that a program of TensorFlow's users saw, and what it should have been, as texts."""
 
     what: str
@@ -41,7 +41,7 @@ class Performed:
     """What a program saw, as far as it came. It is `lacking` where it needs what is not there, and saw nothing."""
 
     lacking: bool
-    seen: tuple[Seen, ...]
+    seen: tuple[ProgramCheck, ...]
 
 
 class TensorFlowFilesystem(HostedOps):
@@ -96,4 +96,4 @@ class TensorFlowFilesystem(HostedOps):
 
 
 def _performed(reply: Reply) -> Performed:
-    return Performed(bool(reply.take_number()), tuple(Seen(*one) for one in json.loads(reply.take_bytes())))
+    return Performed(bool(reply.take_number()), tuple(ProgramCheck(*one) for one in json.loads(reply.take_bytes())))

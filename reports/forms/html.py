@@ -35,7 +35,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FollowedReading:
     """A reading of a disputed clause that the plugin follows; `facts` are missing of one that the clause lacks."""
 
     clause: str
@@ -112,11 +112,11 @@ def _unsettled(report: Report) -> Iterator[tuple[Verdict, list[tuple[str, list[s
             yield verdict, sorted(cases.items(), key=lambda one: -len(one[1]))
 
 
-def _seen(report: Report) -> Iterator[Seen]:
+def _seen(report: Report) -> Iterator[FollowedReading]:
     for name, clause in report.clauses.items():
         facts = {reading.name: reading for reading in clause.readings or ()}
         for reading, times in (clause.readings_seen or {}).items():
-            yield Seen(name, reading, times, facts.get(reading))
+            yield FollowedReading(name, reading, times, facts.get(reading))
 
 
 def _groups(clauses: Mapping[str, ClauseAccount]) -> dict[str, dict[str, ClauseAccount]]:

@@ -57,7 +57,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class DataLoss:
     """A check that shows that stored data is gone: what is expected names `data`, and what was seen lacks it."""
 
     use: Use
@@ -165,57 +165,57 @@ USES: Mapping[Use, Rules] = {
 }
 
 #: What none of the four uses does is left out, such as a file that is renamed to itself.
-LOSSES: tuple[Loss, ...] = (
-    Loss(
+LOSSES: tuple[DataLoss, ...] = (
+    DataLoss(
         Use.CHECKPOINTS,
         "delete_recursively.deletes-everything",
         "names/beside[delete_recursively-names]",
         "b'stays'",
         "Deleting the directory `ckpt-1` also deletes `ckpt-10`.",
     ),
-    Loss(
+    DataLoss(
         Use.MODELS,
         "delete_recursively.deletes-everything",
         "names/beside[delete_recursively-names]",
         "b'stays'",
         "Deleting version `1` of a model also deletes version `10`.",
     ),
-    Loss(
+    DataLoss(
         Use.CHECKPOINTS,
         "rename_file.source-is-gone",
         "names/beside[rename_file-names]",
         "b'stays'",
         "Renaming `ckpt-1` loses `ckpt-10`.",
     ),
-    Loss(
+    DataLoss(
         Use.CHECKPOINTS,
         "rename_file.error-changes-nothing",
         "move/refused[rename_file-missing]",
         "'target': b'",
         "A renaming that fails because its source is missing deletes the file that was to be replaced.",
     ),
-    Loss(
+    DataLoss(
         Use.LOGS,
         "new_appendable_file.keeps-what-exists",
         "write/append-to-what-exists",
         "onetwo",
         "Appending to a file deletes what was in it.",
     ),
-    Loss(
+    DataLoss(
         Use.CHECKPOINTS,
         "rename_file.error-changes-nothing",
         "names/beside[rename_file-names]",
         "b'stays'",
         "A renaming of `ckpt-1` that fails loses `ckpt-10`.",
     ),
-    Loss(
+    DataLoss(
         Use.CHECKPOINTS,
         "delete_recursively.error-changes-nothing",
         "names/beside[delete_recursively-names]",
         "b'stays'",
         "A deletion of the directory `ckpt-1` that fails deletes `ckpt-10`.",
     ),
-    Loss(
+    DataLoss(
         Use.MODELS,
         "delete_recursively.error-changes-nothing",
         "names/beside[delete_recursively-names]",

@@ -35,10 +35,10 @@ HELD = [
 def test_pairs(case: Case, op: str, situation: str) -> None:
     """Each two ops, the first of this kind, in every situation of two names."""
     registered(case)
-    from ..properties.block import Block, performable
+    from ..properties.block import HistoryBlock, performable
 
     performable(case, [op])
-    Block(case, lambda maker: maker.pairs(op, situation)).run()
+    HistoryBlock(case, lambda maker: maker.pairs(op, situation)).run()
 
 
 @deep
@@ -48,10 +48,10 @@ def test_pairs(case: Case, op: str, situation: str) -> None:
 def test_reached(case: Case, op: str, situation: str) -> None:
     """Each two ops behind a third of this kind, which changed what was there."""
     registered(case)
-    from ..properties.block import Block, performable
+    from ..properties.block import HistoryBlock, performable
 
     performable(case, [op])
-    Block(case, lambda maker: maker.reached(op, situation)).run()
+    HistoryBlock(case, lambda maker: maker.reached(op, situation)).run()
 
 
 @deep
@@ -60,7 +60,7 @@ def test_reached(case: Case, op: str, situation: str) -> None:
 def test_held(case: Case, opener: str, op: str) -> None:
     """Each two ops, the first of this kind, while a file is open that is used behind them."""
     registered(case)
-    from ..properties.block import Block, performable
+    from ..properties.block import HistoryBlock, performable
 
     performable(case, [opener, op])
-    Block(case, lambda maker: maker.held(opener, op)).run()
+    HistoryBlock(case, lambda maker: maker.held(opener, op)).run()

@@ -17,7 +17,7 @@ from .test_content import CONTENTS
 from .test_status import FORM, is_one_path
 
 if TYPE_CHECKING:
-    from ..properties.tours import Place
+    from ..properties.tours import TourPlace
 
 # Hypothesis takes longer to import than most tiers take to start; it is imported where histories are made.
 # ruff: noqa: PLC0415
@@ -94,9 +94,9 @@ PLACES = ("plain", *names.TOGETHER, "ends", "far-down")
 PAGE = 1000
 
 
-def place(case: Case, where: str) -> "Place":
+def place(case: Case, where: str) -> "TourPlace":
     """The place of a tour, of names that the filesystem takes. Raises NoStimulusError where it takes none."""
-    from ..properties.tours import NAMES, PLAIN, Place
+    from ..properties.tours import NAMES, PLAIN, TourPlace
 
     flat = "create_dir" in case.bench.claims.ops_given_up
     trial = case.trial(case.bench, 0)
@@ -108,17 +108,17 @@ def place(case: Case, where: str) -> "Place":
                 for top in FAR_DOWN:
                     below = trial.surroundings.directory + "/".join(("", top, *NAMES))
                     if case.bench.claims.beyond(below) is None and trial.fs.recursively_create_dir(trial.uri(top)).ok:
-                        return Place(top)
+                        return TourPlace(top)
             case "ends":
                 taken = [names.NAMES[label] for label in names.ENDS if takes(trial, flat, names.NAMES[label])]
                 if len(taken) > len(NAMES):
-                    return Place("" if flat else taken[0], dict(zip(NAMES, taken[1:], strict=False)))
+                    return TourPlace("" if flat else taken[0], dict(zip(NAMES, taken[1:], strict=False)))
             case _:
                 parts = [names.NAMES[label] for label in names.TOGETHER[where]]
                 odd = "-".join(part for part in parts if takes(trial, flat, part))
                 at = {name: f"{odd}{name}" for name in NAMES}
                 if odd and takes(trial, flat, *at.values()):
-                    return Place("" if flat else odd, at)
+                    return TourPlace("" if flat else odd, at)
         raise NoStimulusError("there can be no such names")
     finally:
         trial.surroundings.clear()

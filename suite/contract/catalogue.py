@@ -106,7 +106,7 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
             raise ValueError("it must have both 'disputed' and 'readings', or neither")
 
 
-class _File(Struct, forbid_unknown_fields=True):
+class _ClauseFile(Struct, forbid_unknown_fields=True):
     clause: tuple[Clause, ...]
 
 
@@ -114,7 +114,7 @@ def read(files: Iterable[Path]) -> dict[str, Clause]:
     """Read the clauses of some files, in their order. Raise TomlError."""
     clauses: dict[str, Clause] = {}
     for file in files:
-        for clause in typed_toml.read(file, _File).clause:
+        for clause in typed_toml.read(file, _ClauseFile).clause:
             if clause.id in clauses:
                 raise TomlError(f"{file}: {clause.id} stands in the catalogue twice")
             clauses[clause.id] = clause

@@ -45,7 +45,7 @@ class Meaning:
         return f"{self.claim} = {str(self.value).lower() if isinstance(self.value, bool) else self.value}"
 
 
-class _Value(Struct, forbid_unknown_fields=True):
+class _ValueEntry(Struct, forbid_unknown_fields=True):
     value: Value
     text: str
     supported: bool | None = None
@@ -57,11 +57,11 @@ class _Value(Struct, forbid_unknown_fields=True):
 class _Claim(Struct, forbid_unknown_fields=True):
     name: str
     about: str
-    values: tuple[_Value, ...]
+    values: tuple[_ValueEntry, ...]
     clauses: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
 
-    def meaning(self, entry: _Value) -> Meaning:
+    def meaning(self, entry: _ValueEntry) -> Meaning:
         patterns = self.clauses if entry.clauses is None else entry.clauses
         return Meaning(
             claim=self.name,
@@ -75,14 +75,14 @@ class _Claim(Struct, forbid_unknown_fields=True):
         )
 
 
-class _File(Struct, forbid_unknown_fields=True):
+class _ClaimsFile(Struct, forbid_unknown_fields=True):
     claim: tuple[_Claim, ...]
 
 
 @functools.cache
 def meanings() -> Mapping[str, Mapping[Value, Meaning]]:
     """The meaning of each value of each claim: `meanings()["append"][True]`."""
-    claims = typed_toml.read(Path(__file__).parent / "claims.toml", _File).claim
+    claims = typed_toml.read(Path(__file__).parent / "claims.toml", _ClaimsFile).claim
     return {claim.name: {entry.value: claim.meaning(entry) for entry in claim.values} for claim in claims}
 
 

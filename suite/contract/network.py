@@ -20,7 +20,7 @@ class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
     disturbance: Disturbance
 
 
-class Ending(Struct, frozen=True, forbid_unknown_fields=True):
+class BrokenExchange(Struct, frozen=True, forbid_unknown_fields=True):
     """A trouble that ends within an op: how `{}`, which is a request, or its answer, breaks off."""
 
     what: str
@@ -31,10 +31,10 @@ class Ending(Struct, frozen=True, forbid_unknown_fields=True):
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     passing: tuple[CodeName, ...]
     trouble: tuple[Trouble, ...]
-    ending: tuple[Ending, ...]
+    ending: tuple[BrokenExchange, ...]
 
 
-def endings() -> Sequence[Ending]:
+def endings() -> Sequence[BrokenExchange]:
     """The troubles that end within an op."""
     return _read().ending
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ... import typed_toml
 from . import survival
-from .survival import NOTHING, Content, History, Moment, Place, State, Step, is_of_core, shown
+from .survival import NOTHING, AllowedContent, Content, History, Moment, State, SurvivalStep, is_of_core, shown
 
 SYNCED, NAMED = "power.keeps-what-was-synced", "power.keeps-the-name"
 KEPT, WHOLE = "power.keeps-what-was-there", "power.rename-is-whole"
@@ -24,15 +24,15 @@ def histories() -> Mapping[str, History]:
     return {**{name: survival.histories()[name] for name in file.also}, **file.by_name}
 
 
-def after(state: State, step: Step) -> State:
+def after(state: State, step: SurvivalStep) -> State:
     """What may be there once a step has answered OK."""
     path, last = step.paths[0], step.paths[-1]
-    there = state.get(path, Place(NOTHING, ()))
+    there = state.get(path, AllowedContent(NOTHING, ()))
     match step.op:
         case "new_writable_file":
-            return {**state, path: Place(b"", (), grows=True, instead=_any(there) | {NOTHING})}
+            return {**state, path: AllowedContent(b"", (), grows=True, instead=_any(there) | {NOTHING})}
         case "new_appendable_file" if there.whole is NOTHING:
-            return {**state, path: Place(b"", (), grows=True, instead=frozenset({NOTHING}))}
+            return {**state, path: AllowedContent(b"", (), grows=True, instead=frozenset({NOTHING}))}
         case "new_appendable_file":
             return {**state, path: replace(there, grows=True)}
         case "append":
@@ -55,30 +55,30 @@ def after(state: State, step: Step) -> State:
 
 def _moved(state: State, source: str, target: str) -> State:
     """What may be at both places of what is moved. What is durable is whole in its new place, once it is there."""
-    changed: dict[str, Place] = {}
+    changed: dict[str, AllowedContent] = {}
     for old, place in _below(state, source).items():
         new = target + old.removeprefix(source)
         changed[old] = _unsure(NOTHING, place)
         if _is_durable(place):
-            before = state.get(new, Place(NOTHING, ()))
-            changed[new] = Place(place.whole, ((WHOLE, place.whole),), instead=_any(before))
+            before = state.get(new, AllowedContent(NOTHING, ()))
+            changed[new] = AllowedContent(place.whole, ((WHOLE, place.whole),), instead=_any(before))
         else:
             changed[new] = _unsure(place.whole, state.get(new))
     return changed
 
 
-def _is_durable(place: Place) -> bool:
+def _is_durable(place: AllowedContent) -> bool:
     return any(least == place.whole for _, least in place.promised)
 
 
-def _any(place: Place) -> frozenset[Content]:
+def _any(place: AllowedContent) -> frozenset[Content]:
     """What may be found where nothing more happens."""
     return frozenset({place.whole, *(least for _, least in place.promised)}) | place.instead
 
 
-def _unsure(content: Content, before: Place | None) -> Place:
+def _unsure(content: Content, before: AllowedContent | None) -> AllowedContent:
     """What may be this, and may be as it was."""
-    return Place(content, (), grows=True, instead=_any(before) if before else frozenset({NOTHING}))
+    return AllowedContent(content, (), grows=True, instead=_any(before) if before else frozenset({NOTHING}))
 
 
 def _below(state: State, path: str) -> State:
@@ -115,7 +115,7 @@ def broken(
     state, then = _states(history, own)[moment.number : moment.number + 2]
     for path, place in sorted(then.items()):
         found: Content = got.get(path, NOTHING)
-        now = place if moment.answered else state.get(path, Place(NOTHING, ()))
+        now = place if moment.answered else state.get(path, AllowedContent(NOTHING, ()))
         clause = now.broken(found)
         # What core does in several steps is no work of the plugin.
         if of_core and any(path in _below(then, one) for one in step.paths):
@@ -140,7 +140,9 @@ def broken(
 
 def _states(history: History, own: Collection[str]) -> list[State]:
     """What may be there before each step, and behind the last one. A NULL sync makes nothing durable."""
-    states: list[State] = [{path: Place(content, ((KEPT, content),)) for path, content in history.before.items()}]
+    states: list[State] = [
+        {path: AllowedContent(content, ((KEPT, content),)) for path, content in history.before.items()}
+    ]
     for step in history.steps:
         promises = step.op != "sync" or "sync" in own
         states.append(after(states[-1], step) if promises else states[-1])

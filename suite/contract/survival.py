@@ -34,7 +34,7 @@ Content = bytes | None | Nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SurvivalStep:
     """One op of a history, on these relative paths; `data` is what it appends."""
 
     op: str
@@ -47,17 +47,21 @@ class History:
     """Ops that a process performs before it is killed; `before` is what is there, None for a directory."""
 
     before: Mapping[str, bytes | None]
-    steps: tuple[Step, ...]
+    steps: tuple[SurvivalStep, ...]
 
     @property
-    def prepared(self) -> tuple[Step, ...]:
+    def prepared(self) -> tuple[SurvivalStep, ...]:
         """Steps that make what is there before."""
-        made: list[Step] = []
+        made: list[SurvivalStep] = []
         for path, content in self.before.items():
             if content is None:
-                made.append(Step("create_dir", (path,)))
+                made.append(SurvivalStep("create_dir", (path,)))
             else:
-                made += (Step("new_writable_file", (path,)), Step("append", (path,), content), Step("close", (path,)))
+                made += (
+                    SurvivalStep("new_writable_file", (path,)),
+                    SurvivalStep("append", (path,), content),
+                    SurvivalStep("close", (path,)),
+                )
         return tuple(made)
 
     @property
@@ -75,7 +79,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AllowedContent:
     """What may be at a path: `whole`, or, while it `grows`, a beginning of it; or one of what is in `instead`.
 
     `promised` has clauses, and of each what it promises that is there: that much of it, at least.
@@ -97,7 +101,7 @@ class Place:
             return None
         return EITHER if self.grows or not self.promised else self.promised[-1][0]
 
-    def promising(self, clause: str) -> "Place":
+    def promising(self, clause: str) -> "AllowedContent":
         """The same once a clause promises all that was appended so far, and so no flush has to."""
         kept = tuple(one for one in self.promised if one[0] != FLUSHED)
         return replace(self, promised=(*kept, (clause, self.whole)), instead=frozenset())
@@ -108,20 +112,20 @@ def _begins(got: Content, least: Content) -> bool:
 
 
 #: What may be at each path that somebody changed, or that was there before.
-State = Mapping[str, Place]
+State = Mapping[str, AllowedContent]
 
 
-def after(state: State, step: Step, own: Collection[str]) -> State:
+def after(state: State, step: SurvivalStep, own: Collection[str]) -> State:
     """The state when a step has answered OK. `own` are the ops that the plugin has itself, and makes promises by."""
     path, last = step.paths[0], step.paths[-1]
-    there = state.get(path, Place(NOTHING, ()))
+    there = state.get(path, AllowedContent(NOTHING, ()))
     match step.op:
         case "new_writable_file":
             # What is there is gone at once, or as soon as the new one is there.
-            opened = Place(b"", (), grows=True, instead=frozenset({there.whole, NOTHING}))
+            opened = AllowedContent(b"", (), grows=True, instead=frozenset({there.whole, NOTHING}))
             return {**state, path: opened}
         case "new_appendable_file" if there.whole is NOTHING:
-            return {**state, path: Place(b"", (), grows=True, instead=frozenset({NOTHING}))}
+            return {**state, path: AllowedContent(b"", (), grows=True, instead=frozenset({NOTHING}))}
         case "new_appendable_file":
             return {**state, path: replace(there, grows=True)}
         case "append":
@@ -149,8 +153,8 @@ def after(state: State, step: Step, own: Collection[str]) -> State:
             return {**state, **{old: _done(NOTHING) for old in _below(state, path)}}
 
 
-def _done(content: Content) -> Place:
-    return Place(content, ((DONE, content),))
+def _done(content: Content) -> AllowedContent:
+    return AllowedContent(content, ((DONE, content),))
 
 
 def _below(state: State, path: str) -> State:
@@ -180,7 +184,7 @@ def broken(
     then = after(state, step, own)
     for path, place in sorted(then.items()):
         found: Content = got.get(path, NOTHING)
-        now = place if moment.answered else state.get(path, Place(NOTHING, ()))
+        now = place if moment.answered else state.get(path, AllowedContent(NOTHING, ()))
         clause = now.broken(found)
         if clause is None or place.broken(found) is None:
             continue
@@ -195,21 +199,21 @@ def broken(
 
 def _state(history: History, count: int, own: Collection[str]) -> State:
     """What so many steps gave that all answered OK."""
-    first: State = {path: Place(content, ((KEPT, content),)) for path, content in history.before.items()}
+    first: State = {path: AllowedContent(content, ((KEPT, content),)) for path, content in history.before.items()}
     return functools.reduce(lambda state, step: after(state, step, own), history.steps[:count], first)
 
 
-def is_of_core(step: Step, own: Collection[str]) -> bool:
+def is_of_core(step: SurvivalStep, own: Collection[str]) -> bool:
     """Whether core performs an op in several steps, of which a plugin does not know that they are one."""
     return step.op in IN_STEPS and step.op not in own
 
 
-def _of_changes(step: Step) -> str:
+def _of_changes(step: SurvivalStep) -> str:
     """The clause that says what an op may leave that changes names, where a process is killed in it."""
     return WHOLE if step.op == "rename_file" else EITHER
 
 
-def _lost(state: State, rename: Step, got: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
+def _lost(state: State, rename: SurvivalStep, got: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
     """What is neither at its old nor at its new place."""
     source, target = rename.paths
     for path, place in sorted(_below(state, source).items()):
@@ -228,7 +232,7 @@ def shown(content: Content) -> str:
     return "is a directory" if content is None else f"has {content!r}"
 
 
-class _Written(Struct, forbid_unknown_fields=True):
+class _WrittenHistory(Struct, forbid_unknown_fields=True):
     """A history as it is written; a name with a slash at its end is that of a directory."""
 
     name: str
@@ -246,7 +250,7 @@ class _Written(Struct, forbid_unknown_fields=True):
 class HistoryFile(Struct, forbid_unknown_fields=True):
     """A file of histories. `also` names those of survival.toml that count as well."""
 
-    history: tuple[_Written, ...]
+    history: tuple[_WrittenHistory, ...]
     also: tuple[str, ...] = ()
     calls: dict[str, str] = {}
 
@@ -262,8 +266,8 @@ def histories() -> Mapping[str, History]:
     return _read().by_name
 
 
-def _step(op: str, *words: str) -> Step:
-    return Step(op, words[:1], words[1].encode()) if op == "append" else Step(op, words)
+def _step(op: str, *words: str) -> SurvivalStep:
+    return SurvivalStep(op, words[:1], words[1].encode()) if op == "append" else SurvivalStep(op, words)
 
 
 def changing() -> Mapping[str, str]:

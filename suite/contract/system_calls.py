@@ -58,12 +58,12 @@ class _Allowed(Struct, forbid_unknown_fields=True):
     why: str
 
 
-class _File(Struct, forbid_unknown_fields=True):
+class _SystemCallsFile(Struct, forbid_unknown_fields=True):
     call: tuple[Failing, ...]
     codes: dict[CodeName, tuple[str, ...]]
     allowed: tuple[_Allowed, ...]
 
 
 @functools.cache
-def _read() -> _File:
-    return typed_toml.read(Path(__file__).with_suffix(".toml"), _File)
+def _read() -> _SystemCallsFile:
+    return typed_toml.read(Path(__file__).with_suffix(".toml"), _SystemCallsFile)

@@ -16,12 +16,12 @@ class Hidden(Struct, frozen=True, forbid_unknown_fields=True):
     why: str
 
 
-class _File(Struct, forbid_unknown_fields=True):
+class _ProgramsFile(Struct, forbid_unknown_fields=True):
     hidden: tuple[Hidden, ...]
 
 
 @functools.cache
 def hidden() -> Mapping[str, str]:
     """The clauses that are out of reach through TensorFlow, each with the reason."""
-    entries = typed_toml.read(Path(__file__).with_suffix(".toml"), _File).hidden
+    entries = typed_toml.read(Path(__file__).with_suffix(".toml"), _ProgramsFile).hidden
     return {name: entry.why for entry in entries for name in entry.clauses}

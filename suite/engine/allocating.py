@@ -30,7 +30,7 @@ SILENT = frozenset({"translate_name", "data", "length"})
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedAllocation:
     """One allocation that fails: the `number`-th of so many in the function of the plugin that is called as `call`-th.
 
     The function was called for `op`.
@@ -85,7 +85,7 @@ class Allocations:
     def __exit__(self, *_: object) -> None:
         self._bench.close()
 
-    def attempts(self) -> Iterator[tuple[Failure, Attempt]]:
+    def attempts(self) -> Iterator[tuple[FailedAllocation, Attempt]]:
         """Each failure of the plan, and what came of it. What ended the process is not tried again in that op.
 
         Raises NotTriedError where none came about.
@@ -106,7 +106,7 @@ class Allocations:
         said = f"{tried} failing allocations were tried" + (f", {left} were left out" if left else "")
         self._case.condition = Condition(output=f"{said}\n")
 
-    def _brought_about(self, failure: Failure) -> Attempt | None:
+    def _brought_about(self, failure: FailedAllocation) -> Attempt | None:
         """What came of a failure; None where less was allocated each time, as where a listing has more now and then."""
         for _ in range(TIMES):
             attempt, called = self._attempt(failure.call, failure.number)
@@ -162,10 +162,10 @@ class Allocations:
         return Attempt(went, again, there, there_again, open_before=before, open=left, waited=waited), called
 
 
-def plan(called: list[tuple[str, int]]) -> list[Failure]:
+def plan(called: list[tuple[str, int]]) -> list[FailedAllocation]:
     """All that can fail in these calls: of each the first, the middle and the last allocation before all others."""
     every = [
-        Failure(op, call, number, count)
+        FailedAllocation(op, call, number, count)
         for call, (op, count) in enumerate(called, 1)
         if op not in SILENT
         for number in range(1, count + 1)

@@ -8,7 +8,7 @@ from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import WritableFile
 from ...harness.ops.outcomes import DiedError
-from ..contract.survival import History, Moment, Step
+from ..contract.survival import History, Moment, SurvivalStep
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
 from .failing import FIRST, prepare
@@ -19,7 +19,7 @@ from .stimulus import Performance, Stimulus
 class Steps:
     """Steps as the ops of a stimulus, and how many of them were answered. `behind` is called behind each."""
 
-    def __init__(self, steps: Sequence[Step], behind: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, steps: Sequence[SurvivalStep], behind: Callable[[], object] = lambda: None) -> None:
         self._steps = steps
         self._behind = behind
         self._files: dict[str, WritableFile] = {}
@@ -32,7 +32,7 @@ class Steps:
             self.answered += 1
             self._behind()
 
-    def _perform(self, do: Performance, step: Step) -> None:
+    def _perform(self, do: Performance, step: SurvivalStep) -> None:
         path = step.paths[0]
         uris = [do.uri(*([name] if name else [])) for name in step.paths]
         match step.op:

@@ -30,7 +30,7 @@ FIRST, AGAIN = "1", "2"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedCall:
     """One call that fails: the `occurrence`-th of so many of its name on files of the case.
 
     It is found again as the `number`-th of its name that is on this `file` of the case; of any, where that is None.
@@ -133,7 +133,7 @@ class Trials:
     def __exit__(self, *_: object) -> None:
         self._bench.close()
 
-    def plan(self) -> list[Failure]:
+    def plan(self) -> list[FailedCall]:
         """What fails, one after the other. Raises NotTriedError where nothing can."""
         learned = self._once(None)
         if not learned.went.ok:
@@ -143,7 +143,7 @@ class Trials:
             raise NotTriedError(NO_CALLS)
         return planned
 
-    def attempts(self) -> Iterator[tuple[Failure, Attempt, Attempt | None]]:
+    def attempts(self) -> Iterator[tuple[FailedCall, Attempt, Attempt | None]]:
         """Each failure of the plan, what came of it, and of the same once more, as `_once_more` says.
 
         A call after whose failure the process ended is not failed any more. Raises NotTriedError at the end where some
@@ -169,7 +169,7 @@ class Trials:
         if missed:
             raise NotTriedError(f"{len(missed)} of {len(planned)} failures did not come about, such as: {missed[0]}")
 
-    def _once_more(self, failure: Failure, attempt: Attempt) -> Attempt | None:
+    def _once_more(self, failure: FailedCall, attempt: Attempt) -> Attempt | None:
         """The same failure, and the ops performed again on the same files, for the first one of each call.
 
         None where they have no reason to work there: what the failure left is not what they begin with.
@@ -181,7 +181,7 @@ class Trials:
         self._repeated.add(failure.call)
         return self._brought_about(failure, FIRST)
 
-    def _brought_about(self, failure: Failure, again: str = AGAIN) -> Attempt | None:
+    def _brought_about(self, failure: FailedCall, again: str = AGAIN) -> Attempt | None:
         """What came of a failure; None where another call failed than was meant, or none, as often as it was tried.
 
         Of a plugin's own threads each may meet it: strace counts the calls of each.
@@ -192,7 +192,7 @@ class Trials:
                 return attempt
         return None
 
-    def _once(self, failure: Failure | None, again: str = AGAIN) -> Attempt:
+    def _once(self, failure: FailedCall | None, again: str = AGAIN) -> Attempt:
         self._tried += 1
         trial = self._case.trial(self._bench, self._tried)
         # On the same files once more nobody asks what is open.
@@ -209,7 +209,7 @@ class Trials:
 class _Tracing:
     """That strace looks at the stimulus, and what it fails."""
 
-    failure: Failure | None
+    failure: FailedCall | None
 
     def of(self, case: Case, directory: str) -> Strace:
         """strace on the host of a case, which works in this directory."""
@@ -305,7 +305,7 @@ def below(tree: Tree, *places: str) -> Iterator[Tree]:
         yield {path.removeprefix(f"{place}/"): got for path, got in tree.items() if path.startswith(f"{place}/")}
 
 
-def failures(learned: Attempt, names: Collection[str]) -> Iterator[Failure]:
+def failures(learned: Attempt, names: Collection[str]) -> Iterator[FailedCall]:
     """The plan: the first, the last and the middle call of each name, with each error that it can have.
 
     A call on one of these names is found again by that: others may be called otherwise each time.
@@ -327,7 +327,7 @@ def failures(learned: Attempt, names: Collection[str]) -> Iterator[Failure]:
                 place = list(places)[which]
                 call, number, file = made[place]
                 for error in calls()[name].possible(call.told):
-                    yield Failure(name, number, file, place + 1, len(made), error)
+                    yield FailedCall(name, number, file, place + 1, len(made), error)
 
 
 def lacking(before: Tree, whole: Attempt, went: Performance, there: Tree) -> str | None:
@@ -336,7 +336,7 @@ def lacking(before: Tree, whole: Attempt, went: Performance, there: Tree) -> str
     return f"the answer is {went.values!r}" if lacks is None and went.ok and went.values != whole.went.values else lacks
 
 
-def untold(failure: Failure, attempt: Attempt, *, durable: bool) -> bool:
+def untold(failure: FailedCall, attempt: Attempt, *, durable: bool) -> bool:
     """Whether a failure is itself the loss that the ops, which answer OK, should have told.
 
     fsync(2) that fails did not make durable what was to be durable; that it succeeds when it is called once more says

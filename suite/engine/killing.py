@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.strace import Call, Injection, NoStraceError
 from ...harness.ops.outcomes import DiedError
-from ..contract.survival import History, Moment, Step, at_stake, broken, changes, changing
+from ..contract.survival import History, Moment, SurvivalStep, at_stake, broken, changes, changing
 from .case import Case, NotTriedError
 from .endings import Endings, Steps, end, tree
 from .failing import FIRST, prepare, strace_on
@@ -143,10 +143,10 @@ class Kills(Endings):
 
     def _again(self, trial: Case, there: Tree) -> tuple[Tree | None, str | None]:
         """What is there after the history, in a place that was tidied up; or what did not work."""
-        deletes = [Step("delete_file" if there[path] is not None else "delete_dir", (path,)) for path in there]
+        deletes = [SurvivalStep("delete_file" if there[path] is not None else "delete_dir", (path,)) for path in there]
         steps = sorted(deletes, key=lambda step: step.paths, reverse=True)
         if "create_dir" not in trial.bench.claims.ops_given_up:
-            steps += [Step("delete_dir", ("",)), Step("create_dir", ("",))]
+            steps += [SurvivalStep("delete_dir", ("",)), SurvivalStep("create_dir", ("",))]
         if not self._goes_on or not all(trial.fs.available(step.op) for step in steps):
             return None, None
         for ops in ([*steps, *self.history.prepared], self.history.steps):

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
-from ...harness.network.exchanges import Exchange, Watch
+from ...harness.network.exchanges import Exchange, ExchangeWatch
 from ...harness.ops.outcomes import DiedError
-from ..contract.network import Ending, Trouble, passing
+from ..contract.network import BrokenExchange, Trouble, passing
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
 from .closing import Closing
@@ -60,7 +60,7 @@ class Network:
         with contextlib.ExitStack() as stack:
             self._relay = stack.enter_context(Relay())
             self._bench = self._through(stack, case.bench)
-            watches = [Watch() for _ in self.services]
+            watches = [ExchangeWatch() for _ in self.services]
             self.whole = self._control(self._watched(watches))
             self._exchanges = [watch.exchanges for watch in watches]
             self._stack = stack.pop_all()
@@ -96,7 +96,7 @@ class Network:
         stack.callback(through_it.close)
         return through_it
 
-    def attempts(self, troubles: Sequence[Trouble], endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
+    def attempts(self, troubles: Sequence[Trouble], endings: Sequence[BrokenExchange]) -> Iterator[tuple[str, Attempt]]:
         """Each trouble of each service, in words, and what came of it; then those that end within the op.
 
         Raises NoStimulusError where the op goes well in all of them: it asks none of the services.
@@ -126,7 +126,7 @@ class Network:
                 if attempt is not None:
                     yield f"{trouble.what}, {self._which(number, name)}", attempt
 
-    def _ended_in(self, endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
+    def _ended_in(self, endings: Sequence[BrokenExchange]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
             exchanges = self._exchanges[number]
             for ending in endings:
@@ -144,9 +144,9 @@ class Network:
     def _in(self, number: int, trouble: Trouble) -> Attempt:
         return self._attempt(self._relay.disturbed(number, trouble.disturbance))
 
-    def _within(self, number: int, ending: Ending, place: int) -> Attempt | None:
+    def _within(self, number: int, ending: BrokenExchange, place: int) -> Attempt | None:
         """None where it did not come about, as in an op that goes another way than before: that is no trouble of it."""
-        watch = Watch(ending.ends, place, ending.every)
+        watch = ExchangeWatch(ending.ends, place, ending.every)
         attempt = self._attempt(self._relay.watched(number, watch))
         return attempt if watch.met else None
 
@@ -154,7 +154,7 @@ class Network:
         return f"to service {number + 1}, of {name}" if len(self.services) > 1 else f"to which {name} leads"
 
     @contextlib.contextmanager
-    def _watched(self, watches: Sequence[Watch]) -> Iterator[None]:
+    def _watched(self, watches: Sequence[ExchangeWatch]) -> Iterator[None]:
         with contextlib.ExitStack() as stack:
             for number, watch in enumerate(watches):
                 stack.enter_context(self._relay.watched(number, watch))
@@ -231,7 +231,7 @@ def surely(perform: Callable[[], Attempt | None], kept: Callable[[Attempt], int]
     return replace(attempt, open=attempt.open_before) if is_chance else attempt
 
 
-def places(exchanges: Sequence[Exchange], ending: Ending) -> list[int]:
+def places(exchanges: Sequence[Exchange], ending: BrokenExchange) -> list[int]:
     """Which exchanges are to meet a trouble that ends: of those that can, the first, the last and the middle one.
 
     What meets each second one, and so on, begins with the first, and with the second.

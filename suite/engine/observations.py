@@ -42,7 +42,7 @@ class Observation:
     how: str
 
 
-class Place:
+class QuestionPlace:
     """Where one question is asked."""
 
     def __init__(self, filesystem: HostedFilesystem, directory: str) -> None:
@@ -93,10 +93,10 @@ class Place:
         return values[outcome.code], f"{outcome.op} answered {outcome.code}"
 
 
-Question = Callable[[Place], tuple[Value | int | None, str]]
+Question = Callable[[QuestionPlace], tuple[Value | int | None, str]]
 
 
-def _directories(place: Place) -> tuple[Value, str]:
+def _directories(place: QuestionPlace) -> tuple[Value, str]:
     place.write("file")
     asked = {
         "create_dir without a parent": (place.fs.create_dir(place.uri("no/new")), Code.NOT_FOUND),
@@ -113,7 +113,7 @@ def _directories(place: Place) -> tuple[Value, str]:
     return "real", "what has no parent was refused, and so was what is below a file"
 
 
-def _append(place: Place) -> tuple[Value, str]:
+def _append(place: QuestionPlace) -> tuple[Value, str]:
     place.write("file", b"one")
     got = place.fs.new_appendable_file(place.uri("file"))
     if got.value is None:
@@ -125,7 +125,7 @@ def _append(place: Place) -> tuple[Value, str]:
     return seen == b"onetwo", f"after 'one' and 'two' the file holds {seen!r}"
 
 
-def _visibility(place: Place) -> tuple[Value, str]:
+def _visibility(place: QuestionPlace) -> tuple[Value, str]:
     with place.opened(place.fs.new_writable_file(place.uri("file"))) as file:
         place.done(file.append(b"seen"))
         if place.content("file") == b"seen":
@@ -139,7 +139,7 @@ def _visibility(place: Place) -> tuple[Value, str]:
     return "close", "a reader saw the bytes when close had come back, and not after flush"
 
 
-def _atomic_rename(place: Place) -> tuple[Value, str]:
+def _atomic_rename(place: QuestionPlace) -> tuple[Value, str]:
     if "rename_file" not in place.fs.present:
         return False, "rename_file is NULL: core copies and deletes"
     target, other = place.fs.translate(place.write("target", b"old")), place.fs.translate(place.uri("other"))
@@ -160,7 +160,7 @@ def _atomic_rename(place: Place) -> tuple[Value, str]:
     return False, "for a moment, nothing was at the target"
 
 
-def _memory_regions(place: Place) -> tuple[Value, str]:
+def _memory_regions(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.new_read_only_memory_region_from_file(place.write("file"))
     if got.value is None:
         return False, f"new_read_only_memory_region_from_file: {got.message}"
@@ -171,34 +171,34 @@ def _memory_regions(place: Place) -> tuple[Value, str]:
 def _has_ops(claim: str) -> Question:
     ops = sorted(next(iter(meanings()[claim].values())).ops)
 
-    def ask(place: Place) -> tuple[Value, str]:
+    def ask(place: QuestionPlace) -> tuple[Value, str]:
         missing = [op for op in ops if op not in place.fs.present]
         return not missing, f"NULL: {', '.join(missing)}" if missing else "the ops are there"
 
     return ask
 
 
-def _is_directory_on_file(place: Place) -> tuple[Value, str]:
+def _is_directory_on_file(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.is_directory(place.write("file"))
     return place.chosen(got, {Code.OK: "header", Code.FAILED_PRECONDITION: "host"})
 
 
-def _rename_directories(place: Place) -> tuple[Value, str]:
+def _rename_directories(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.rename_file(place.mkdir("source"), place.uri("target"))
     return place.chosen(got, {Code.OK: True, Code.FAILED_PRECONDITION: False})
 
 
-def _copy_onto_directory(place: Place) -> tuple[Value, str]:
+def _copy_onto_directory(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.copy_file(place.write("file"), place.mkdir("directory"))
     return place.chosen(got, {Code.OK: "inside", Code.FAILED_PRECONDITION: "refuses"})
 
 
-def _delete_recursively_on_file(place: Place) -> tuple[Value, str]:
+def _delete_recursively_on_file(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.delete_recursively(place.write("file"))
     return place.chosen(got, {Code.OK: "deletes", Code.FAILED_PRECONDITION: "refuses"})
 
 
-def _tell_on_appendable_file(place: Place) -> tuple[Value, str]:
+def _tell_on_appendable_file(place: QuestionPlace) -> tuple[Value, str]:
     with place.opened(place.fs.new_appendable_file(place.write("file", b"0123456789"))) as file:
         position = place.done(file.tell())
     if position not in (0, 10):
@@ -206,13 +206,13 @@ def _tell_on_appendable_file(place: Place) -> tuple[Value, str]:
     return "file" if position else "handle", f"tell answered {position} for a file of 10 bytes"
 
 
-def _far_below_a_file(place: Place) -> tuple[Value, str]:
+def _far_below_a_file(place: QuestionPlace) -> tuple[Value, str]:
     place.write("file")
     got = place.fs.path_exists(place.uri("file/missing/leaf"))
     return place.chosen(got, {Code.NOT_FOUND: "not-found", Code.FAILED_PRECONDITION: "failed-precondition"})
 
 
-def _max_name(place: Place) -> tuple[int | None, str]:
+def _max_name(place: QuestionPlace) -> tuple[int | None, str]:
     def fits(length: int) -> bool:
         name = "n" * length
         got = place.fs.new_writable_file(place.uri(name))
@@ -225,7 +225,7 @@ def _max_name(place: Place) -> tuple[int | None, str]:
     return _longest(fits, LONGEST_NAME, "names")
 
 
-def _max_path(place: Place) -> tuple[int | None, str]:
+def _max_path(place: QuestionPlace) -> tuple[int | None, str]:
     place.mkdir("d")
     short = len(paths.translate(place.uri("d/")).encode()) + 1
 
@@ -253,7 +253,7 @@ def _longest(fits: Callable[[int], bool], most: int, what: str, least: int = 1) 
     return low, f"{what} of {low} bytes are accepted, of {high} not"
 
 
-def _mtime_granularity(place: Place) -> tuple[int, str]:
+def _mtime_granularity(place: QuestionPlace) -> tuple[int, str]:
     times: set[int] = set()
     # Files that are written within one tick of a clock tell only one time.
     for _ in range(WRITES):
@@ -306,7 +306,7 @@ def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | 
     loaded, made = bench.load("probe"), False
     try:
         filesystem = bench.filesystem(loaded, Guard(directory), [])
-        place = Place(filesystem, directory)
+        place = QuestionPlace(filesystem, directory)
         place.done(bench.make(filesystem, directory))
         made = True
         return question(place)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.strace import NoStraceError
 from ...harness.ops.outcomes import DiedError
-from ...harness.power.disk import Disk, Event, Found, Loss
+from ...harness.power.disk import Disk, Event, Found, PowerLoss
 from ...harness.power.mounted import Mounted, NoPowerError
 from ..contract import survival
 from ..contract.power import KEPT, at_stake, broken
@@ -34,14 +34,14 @@ class Lost:
     """What a `loss` of power at a moment leaves: what is `there` for another host, or what `failed` there."""
 
     moment: survival.Moment
-    loss: Loss
+    loss: PowerLoss
     there: Tree
     failed: str | None = None
 
     @property
     def names(self) -> bool:
         """Whether all changes of names are kept."""
-        return self.loss is Loss.DATA
+        return self.loss is PowerLoss.DATA
 
 
 class Losses(Endings):
@@ -119,14 +119,14 @@ class Losses(Endings):
         return place, events, marks
 
 
-def states_of(events: Sequence[Event], marks: Sequence[int]) -> Iterator[tuple[survival.Moment, Loss, Found]]:
+def states_of(events: Sequence[Event], marks: Sequence[int]) -> Iterator[tuple[survival.Moment, PowerLoss, Found]]:
     """What is on the disk after each loss at each moment: behind each step, and behind each event within one."""
     disk = Disk(events[: marks[0]])
     for number, (begun, ended) in enumerate(itertools.pairwise(marks)):
         for count in range(begun + 1, max(ended, begun + 1) + 1):
             if count <= ended:
                 disk.apply(events[count - 1])
-            for loss in Loss:
+            for loss in PowerLoss:
                 yield survival.Moment(number, count >= ended), loss, disk.after(loss)
 
 

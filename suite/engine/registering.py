@@ -9,12 +9,12 @@ from ...harness.hosting.registration import Scheme, register
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import DiedError
 from ..judge.evidence import Condition
-from .allocating import COUNT, MOST, NO_MORE, TIMES, Failure, allocating, plan, watched
+from .allocating import COUNT, MOST, NO_MORE, TIMES, FailedAllocation, allocating, plan, watched
 from .case import Case, NoStimulusError, NotTriedError
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class RegistrationOutcome:
     """How a registration went: what ended the process, and what became of each scheme whose init was called.
 
     `called` has a function of the plugin and a number of allocations for each call, as long as the process lived.
@@ -30,7 +30,7 @@ class Attempt:
         """How many allocations that call made."""
         return self.called[call - 1][1] if call <= len(self.called) else 0
 
-    def of(self, failure: Failure) -> Scheme | None:
+    def of(self, failure: FailedAllocation) -> Scheme | None:
         """The scheme in whose init an allocation failed."""
         inits = [call for call, (op, _) in enumerate(self.called, 1) if op == "init"]
         return dict(zip(inits, self.schemes, strict=False)).get(failure.call)
@@ -53,7 +53,7 @@ class Registrations:
     def __exit__(self, *_: object) -> None:
         self._bench.close()
 
-    def attempts(self) -> Iterator[tuple[Failure, Attempt]]:
+    def attempts(self) -> Iterator[tuple[FailedAllocation, RegistrationOutcome]]:
         """Each failure of the plan, and what came of it. What ended the process is not tried again in that function.
 
         What does not work even if nothing fails is left out.
@@ -81,7 +81,7 @@ class Registrations:
         said = f"{tried} failing allocations were tried" + (f", {left} were left out" if left else "")
         self._case.condition = Condition(output=f"{said}\n")
 
-    def _brought_about(self, failure: Failure) -> Attempt | None:
+    def _brought_about(self, failure: FailedAllocation) -> RegistrationOutcome | None:
         """What came of a failure; None where less was allocated each time."""
         for _ in range(TIMES):
             attempt = self._attempt(failure.call, failure.number)
@@ -89,15 +89,15 @@ class Registrations:
                 return attempt
         return None
 
-    def _attempt(self, call: int, number: int) -> Attempt:
+    def _attempt(self, call: int, number: int) -> RegistrationOutcome:
         host = self._bench.loader.bare()
         try:
             watched(host, call, number)
             went = register(host, self._bench.target.plugin)
             called = [(OP_OF_COMMAND.get(command, command), count) for command, count in watched(host, NO_MORE, 0)]
         except DiedError as died:
-            return Attempt(died, [])
+            return RegistrationOutcome(died, [])
         finally:
             host.close()
         tried = tuple(scheme for scheme in went.schemes if scheme.init_called)
-        return Attempt(None, called, frozenset(went.registered), tried, went.message)
+        return RegistrationOutcome(None, called, frozenset(went.registered), tried, went.message)

@@ -8,7 +8,7 @@ from ...harness.launchers import memcheck, sanitizers
 from ...harness.launchers.choice import with_runtime
 from ...harness.launchers.launcher import NoToolError
 from ...harness.launchers.misuse import of_plugin
-from ...harness.launchers.watch import MOST_READ, Watch
+from ...harness.launchers.watch import MOST_READ, ToolWatch
 from ...harness.ops.outcomes import Death, DiedError, Endless, Hung
 from ...harness.targets.backing import BackingIncapableError, BackingUnableError
 from ..judge.evidence import Condition, Statement
@@ -30,10 +30,10 @@ class Tool:
     clause: str
     expected: str
     slower: int
-    watch: Callable[[Target], Watch]
+    watch: Callable[[Target], ToolWatch]
 
 
-def _compiled(target: Target) -> Watch:
+def _compiled(target: Target) -> ToolWatch:
     """Hosts for a plugin that was compiled for the tool. Raises NoToolError."""
     found = sanitizers.of(target.sanitizer, target.plugin)
     assert found is not None

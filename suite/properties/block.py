@@ -14,7 +14,7 @@ from ..engine.case import Case, NoStimulusError
 from ..judge.met import nested
 from .crowd import Crowd, Suspect
 from .search import DivergedError, Search, explore
-from .small import Maker, Small
+from .small import Small, SmallHistories
 from .walk import MAKES
 
 #: A block takes so many seconds, or a little more; what did not come to it is counted.
@@ -25,16 +25,18 @@ SUSPICIONS = 8
 PLAIN = 1
 
 
-class Block:
+class HistoryBlock:
     """One block. Its case takes the record of the first history that differs, or of one that does not."""
 
-    def __init__(self, case: Case, make: Callable[[Maker], Iterator[Small]], seconds: float | None = None) -> None:
+    def __init__(
+        self, case: Case, make: Callable[[SmallHistories], Iterator[Small]], seconds: float | None = None
+    ) -> None:
         self._case = case
         self._seconds = SECONDS if seconds is None else seconds
         # To make the histories is part of it.
         self._until = time.monotonic() + self._seconds
         fs = case.surroundings.fs
-        made = list(make(Maker(case.surroundings.available_ops, case.bench.claims.unsupported)))
+        made = list(make(SmallHistories(case.surroundings.available_ops, case.bench.claims.unsupported)))
         if not made:
             raise NoStimulusError("the plugin lacks ops of all of its histories, or the contract leaves all open")
         # What is left out is a sample of all, and the same one each time.

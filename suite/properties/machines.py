@@ -40,7 +40,7 @@ GLOBS = ("*", "a*", "?", "*/*", "a/*", "[ab]", "[^a]/b", "*.txt", "a/?/*", "\\a"
 NUMBERS = st.integers(0, (1 << 64) - 1)
 
 
-class Maker(RuleBasedStateMachine):
+class HistoryMachine(RuleBasedStateMachine):
     """What all machines have in common: the steps so far, and the model, which says what may follow."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Maker(RuleBasedStateMachine):
         self._attempt(self._making.steps)
 
 
-class Tree(Maker):
+class Tree(HistoryMachine):
     """Histories of files, each written at once, and directories, and of all ops on their paths."""
 
     @rule(number=NUMBERS)
@@ -97,7 +97,7 @@ class Tree(Maker):
         return paths
 
 
-class Handles(Maker):
+class Handles(HistoryMachine):
     """Histories in which several files are open at once and used in turn."""
 
     def settled(self) -> list[str]:

@@ -16,7 +16,7 @@ from ..engine.case import Case, NoStimulusError
 from ..engine.ending import conclude
 from . import reproducers
 from .draws import BACKEND, CAVEAT
-from .machines import Maker
+from .machines import HistoryMachine
 from .rarity import Rarity
 from .shrink import EnoughTriedError, shrink, valid
 from .tried import Tried
@@ -149,7 +149,7 @@ def explore(
         case.adopt(search.best.record, None if not_run else told())
 
 
-def machine(case: Case, kind: type[Maker]) -> None:
+def machine(case: Case, kind: type[HistoryMachine]) -> None:
     """Search with histories that a state machine makes."""
     target = case.bench.target
 

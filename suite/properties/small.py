@@ -121,7 +121,7 @@ class Small:
         return tuple(self.making.steps)
 
 
-class Maker:
+class SmallHistories:
     """Makes the histories of a target with the ops in `available`, which does not promise what is `unsupported`."""
 
     def __init__(self, available: Container[str], unsupported: Container[str]) -> None:

@@ -26,7 +26,7 @@ KEPT = "paths.names-are-kept"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TourPlace:
     """Where a tour is taken: below `top`, with other names in the place of some of the tour's."""
 
     top: str = ""
@@ -39,13 +39,13 @@ class Place:
 
 
 #: What a tour is at when nothing is odd.
-PLAIN = Place()
+PLAIN = TourPlace()
 
 
 class Tour:
     """The making of one tour. `thorough` looks in every way after each change, and not once in each situation."""
 
-    def __init__(self, making: Making, place: Place, escaped: Callable[[str], str], *, thorough: bool) -> None:
+    def __init__(self, making: Making, place: TourPlace, escaped: Callable[[str], str], *, thorough: bool) -> None:
         self._making = making
         self._place = place
         self._escaped = escaped
@@ -165,11 +165,11 @@ def made(case: Case, take: Callable[[Making], None]) -> Sequence[Step]:
     return tuple(making.steps)
 
 
-def tour(case: Case, place: Place, escaped: Callable[[str], str]) -> None:
+def tour(case: Case, place: TourPlace, escaped: Callable[[str], str]) -> None:
     """Take the tour at a place. The case takes what comes of it, shrunk where something is wrong."""
     odd = place is not PLAIN
 
-    def at(there: Place) -> Sequence[Step]:
+    def at(there: TourPlace) -> Sequence[Step]:
         return made(case, lambda making: around(Tour(making, there, escaped, thorough=not odd)))
 
     steps, plain = at(place), at(PLAIN)

@@ -12,7 +12,7 @@ P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class RunOption:
     """An option of a run. It is a flag where its default is False, and repeatable where that is an empty tuple.
 
     `read` makes the value of a run of what pytest parsed. One that `speaks` says nothing when it is empty, which is an
@@ -63,7 +63,7 @@ class Option:
         return [f"--{self.name}" if value is True else f"--{self.name}={shown}"]
 
 
-def _field(make: Callable[P, Option]) -> Callable[P, Any]:
+def _field(make: Callable[P, RunOption]) -> Callable[P, Any]:
     def declared(*given: P.args, **named: P.kwargs) -> Any:
         return field(metadata={"option": make(*given, **named)})
 
@@ -71,4 +71,4 @@ def _field(make: Callable[P, Option]) -> Callable[P, Any]:
 
 
 #: A field that is read off an option, which is declared as an Option is.
-option = _field(Option)
+option = _field(RunOption)

@@ -18,7 +18,7 @@ from ..reports.model.header import Tier
 from ..suite.engine.case_facts import TIERS
 from ..suite.engine.target import EXAMPLES
 from ..suite.properties.traces import NotATraceError, Trace
-from .options import Option, option
+from .options import RunOption, option
 
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
@@ -376,7 +376,7 @@ class RunOptions:
         return self.reports / target if several else self.reports
 
 
-def declared() -> Iterator[tuple[str, Option]]:
+def declared() -> Iterator[tuple[str, RunOption]]:
     """Each option, and the field that is read off it."""
     return ((each.name, each.metadata["option"]) for each in fields(RunOptions) if each.metadata)
 

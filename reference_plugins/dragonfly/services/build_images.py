@@ -73,7 +73,7 @@ class UnableError(Exception):
 
 
 @dataclass(frozen=True)
-class Program:
+class BuiltProgram:
     """A program, and the command that makes it: {out} is the path of the binary, {root} its folder in the cache."""
 
     name: str
@@ -143,7 +143,7 @@ class Image:
     """An image: a system, one program at the place where the official image has it, and what is started there."""
 
     name: str
-    program: Program | None
+    program: BuiltProgram | None
     path: str
     system: System = BASE
 
@@ -158,13 +158,13 @@ class Image:
         return _label(self.name) in (self.key, "")
 
 
-def _go(name: str, version: str, package: str) -> Program:
+def _go(name: str, version: str, package: str) -> BuiltProgram:
     """The versions of the module and of all that it needs are in the go.mod and go.sum of the folder of this name."""
     command = ("go", "build", "-trimpath", "-ldflags=-s -w", "-o", "{out}", package)
-    return Program(name, version, command, ("go",), {"CGO_ENABLED": "0"}, HERE / name)
+    return BuiltProgram(name, version, command, ("go",), {"CGO_ENABLED": "0"}, HERE / name)
 
 
-def _crate(name: str, version: str, crate: str) -> Program:
+def _crate(name: str, version: str, crate: str) -> BuiltProgram:
     install = ("cargo", "install", "--locked", "--force", crate, "--version", version)
     command = (*install, "--bin", name, "--root", "{root}")
     environment = {
@@ -177,7 +177,7 @@ def _crate(name: str, version: str, crate: str) -> Program:
         environment["RUSTFLAGS"] = " ".join([*RUST_FLAGS, *ROCKSDB_FLAGS])
         for library in ("ROCKSDB", "SNAPPY"):
             environment |= {f"{library}_LIB_DIR": str(LIBRARIES), f"{library}_STATIC": "1"}
-    return Program(name, version, command, ("cargo", "cmake", "protoc", "pkg-config", "c++", "make"), environment)
+    return BuiltProgram(name, version, command, ("cargo", "cmake", "protoc", "pkg-config", "c++", "make"), environment)
 
 
 def _rocksdb() -> str:
@@ -240,7 +240,7 @@ def build(images: Sequence[Image]) -> None:
             _assemble(image)
 
 
-def make_programs(programs: Sequence[Program]) -> None:
+def make_programs(programs: Sequence[BuiltProgram]) -> None:
     """Put what is missing into the cache, all at once: each build has times in which it uses one core, or none."""
     missing = [program for program in programs if not program.binary.is_file()]
     _tools_are_there(missing)
@@ -249,14 +249,14 @@ def make_programs(programs: Sequence[Program]) -> None:
             made.result()
 
 
-def _made(program: Program) -> None:
+def _made(program: BuiltProgram) -> None:
     """Put one into the cache, unless another build does meanwhile."""
     with _alone(program.root):
         if not program.binary.is_file():
             _make(program)
 
 
-def _tools_are_there(programs: Sequence[Program]) -> None:
+def _tools_are_there(programs: Sequence[BuiltProgram]) -> None:
     tools = [tool for program in programs for tool in program.tools]
     absent = [tool for tool in dict.fromkeys(tools) if shutil.which(tool, path=_path()) is None]
     if not absent:
@@ -274,7 +274,7 @@ def _path() -> str:
     return os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
-def _make(program: Program) -> None:
+def _make(program: BuiltProgram) -> None:
     """Put a binary into the cache."""
     partial = program.binary.with_suffix(".partial")
     program.binary.parent.mkdir(parents=True, exist_ok=True)
