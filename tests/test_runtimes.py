@@ -150,11 +150,17 @@ def test_process_that_forks_hosts_is_used_again(tmp_path: Path) -> None:
     libraries = find(str(release(tmp_path, cxx=True))).whole.libraries
     plugin = library(tmp_path, "plugin.so", LOOKS, f"-I{include_directory()}")
 
+    def serving() -> set[int]:
+        return {one.pid for one in psutil.Process().children() if one.cmdline()[1:2] == ["serve"]}
+
+    # Hosts of other tests are among them.
+    others = serving()
+
     def forked(value: str) -> set[int]:
         """The processes below this one that fork hosts, after a host with this environment."""
         with registered(plugin, libraries, A=value):
             pass
-        return {one.pid for one in psutil.Process().children() if one.cmdline()[1:2] == ["serve"]}
+        return serving() - others
 
     before = forked("0")
     (first,) = forked("1") - before
