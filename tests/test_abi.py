@@ -114,6 +114,18 @@ def test_library_of_another_tensorflow_is_missing(folder: Path) -> None:
     assert fates(found.missing) == [("", ("libtensorflow_framework.so.1",), BOTH)]
 
 
+def test_library_that_the_loaders_cache_lacks_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abi, "_cached_by_loader", dict)
+    assert seen(folder, "malloc", "-nostdlib").loads == BOTH
+
+
+def test_library_with_the_file_name_of_the_plugin_is_read(folder: Path) -> None:
+    (folder / "below").mkdir()
+    library(folder / "below", "plugin.so", "void only_below(void) {}")
+    found = seen(folder, "only_below", f"{folder}/below/plugin.so", f"{BESIDE}/below")
+    assert (found.loads, found.unknown) == (BOTH, ())
+
+
 @pytest.mark.parametrize(
     ("symbol", "is_of_template"),
     [

@@ -196,16 +196,21 @@ def test_a_plugin_is_found_wherever_it_lies(given: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("asked", ["on", "try"])
-def test_sandbox_with_installation_below_tmpdir_judges(asked: str, tmp_path: Path) -> None:
-    """The host and its libraries, and a plugin with one of its own in another folder."""
+@pytest.mark.parametrize(("asked", "tags"), [("on", "enable"), ("try", "disable")])
+def test_sandbox_with_installation_below_tmpdir_judges(asked: str, tags: str, tmp_path: Path) -> None:
+    """The host and its libraries, and a plugin with one of its own in another folder, which names one there.
+
+    The older of the two kinds of run path is that of its libraries, too.
+    """
     shutil.copytree(native_directory(), tmp_path / "venv" / "native")
     for folder in ("build", "lib"):
         (tmp_path / folder).mkdir()
     shutil.copy(plugin_path("posix"), tmp_path / "lib" / "libposix.so")
-    linking = ["-Wl,--no-as-needed", f"-L{tmp_path}/lib", "-l:libposix.so", f"-Wl,-rpath,{tmp_path}/lib"]
-    plugin = tmp_path / "build" / "mine.so"
-    subprocess.run(["cc", "-shared", "-o", plugin, "-x", "c", os.devnull, *linking], check=True)
+    way, plugin = f"-Wl,--{tags}-new-dtags,-rpath,{tmp_path}/lib", tmp_path / "build" / "mine.so"
+    middle = tmp_path / "lib" / "libmiddle.so"
+    linking = ["-x", "c", os.devnull, "-Wl,--no-as-needed", f"-L{tmp_path}/lib"]
+    for made, more in ((middle, ["-l:libposix.so", way][: 1 + (tags == "enable")]), (plugin, ["-l:libmiddle.so", way])):
+        subprocess.run(["cc", "-shared", "-o", made, *linking, *more], check=True)
     here = {"TMPDIR": str(tmp_path), NATIVE_DIRECTORY_VARIABLE: str(tmp_path / "venv" / "native")}
     done = run_anew(tmp_path / "build", f"--plugin={plugin}", "--tier=smoke", f"--sandbox={asked}", **here)
     assert done.returncode == 0, done.stdout + done.stderr

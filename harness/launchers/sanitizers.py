@@ -103,7 +103,7 @@ def _runtime(name: str, plugin: Path, seen: SharedObject) -> str:
     found = {kind[0]: library for library in seen.libraries if (kind := _kind(library))}
     library = found.get(name[0])
     if library is not None:
-        places = (folder / library for folder in seen.folders(plugin.parent))
+        places = (folder / library for folder in seen.search(plugin.parent)[0])
         return next((str(place) for place in places if place.is_file()), library)
     # The shared runtime that clang 14 has for threads crashes in programs that were not compiled for it.
     clang = ", or with clang -fsanitize=address -shared-libasan" if name == "address" else ""

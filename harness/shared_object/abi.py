@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ from .releases import LIBRARIES, PYTHON_NAME, Exports
 
 #: The libraries of C and C++: every process has them, and TensorFlow has no copies of what is in them.
 STANDARD = re.compile(r"(libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+")
+#: Where the dynamic loader looks for what its cache lacks.
+FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 #: Those that a program of Python has in its global scope.
 PRESENT = ("libc.so.6", "libm.so.6")
 #: How the libraries of all TensorFlows are called: those that are not among LIBRARIES are of no release that is known.
@@ -81,7 +83,7 @@ def read(plugin: Path, content: bytes | None = None, table: Exports | None = Non
     shared = elf.read(plugin.read_bytes() if content is None else content)
     own = _own_libraries(plugin, shared, here=content is None)
     readable = [one for one in own.values() if one]
-    foreign = [name for name in own if name != plugin.name and OF_TENSORFLOW.fullmatch(name)]
+    foreign = [name for name in own if OF_TENSORFLOW.fullmatch(name)]
     unknown = tuple(name for name, one in own.items() if one is None and name not in foreign)
     named = {name for one in readable for name in one.libraries}
     named.update(*(BROUGHT.get(name, ()) for name in named))
@@ -139,30 +141,31 @@ def _is_of_template(symbol: str) -> bool:
 
 
 def _own_libraries(plugin: Path, shared: SharedObject, *, here: bool) -> Mapping[str, SharedObject | None]:
-    """The plugin, the libraries that it names, those that they name …: neither TensorFlow's nor those of C and C++.
+    """The plugin, as "", the libraries that it names, those that they name …: not TensorFlow's, nor those of C and C++.
 
     None stands for one that cannot be read on this machine.
     """
-    own: dict[str, SharedObject | None] = {plugin.name: shared}
-    found = [(plugin.parent, shared)]
-    for origin, one in found:
+    own: dict[str, SharedObject | None] = {"": shared}
+    found = [(shared, shared.search(plugin.parent))]
+    for one, (folders, inherited) in found:
         for name in one.libraries:
             if name in own or name in LIBRARIES or STANDARD.fullmatch(name):
                 continue
-            path = _place(name, one.folders(origin)) if here else None
+            path = _place(name, folders) if here else None
             own[name] = library = _read(path)
             if path and library:
-                found.append((path.parent, library))
+                found.append((library, library.search(path.parent, inherited)))
     return own
 
 
-def _place(name: str, folders: Iterable[Path] = ()) -> Path | None:
+def _place(name: str, folders: Sequence[Path] = ()) -> Path | None:
     """Where a library is on this machine."""
-    for folder in folders:
+    cached = _cached_by_loader()
+    for folder in (*folders, *(() if name in cached else FOLDERS)):
         # At a path that is longer than the system takes, Path.is_file raises.
-        if os.path.isfile(folder / name):
-            return folder / name
-    return _cached_by_loader().get(name)
+        if os.path.isfile(place := Path(folder, name)):
+            return place
+    return cached.get(name)
 
 
 @functools.cache

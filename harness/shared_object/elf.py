@@ -6,7 +6,7 @@ or table that it counts, and every offset by the end of the file.
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -54,8 +54,9 @@ class SharedObject:
     """What the dynamic loader reads: the symbols that it has to find, and how it has to load the file.
 
     `needed` symbols have no version of the libraries of C and C++; `weak` symbols may be missing. `libraries` are those
-    that it names, in their order; `run_path` has the directories in which they are looked for first. `glibc` is the
-    newest version of the C library whose symbols it needs, empty for none.
+    that it names, in their order; `run_path` has the directories in which they are looked for first. If it is
+    `inherited`, a DT_RPATH, their libraries are looked for there, too. `glibc` is the newest version of the C library
+    whose symbols it needs, empty for none.
     """
 
     libraries: tuple[str, ...]
@@ -66,11 +67,17 @@ class SharedObject:
     text_relocations: bool
     static_tls: bool
     run_path: tuple[str, ...]
+    inherited: bool
     glibc: str
 
-    def folders(self, origin: Path) -> list[Path]:
-        """The directories of the run path of a file that is in the directory `origin`."""
-        return [Path(one.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(origin))) for one in self.run_path]
+    def search(self, origin: Path, inherited: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]:
+        """The directories where the loader looks for its libraries, and those that these inherit, in their order.
+
+        It is in the directory `origin` itself, and inherits from what names it. Source: ld.so(8).
+        """
+        own = [Path(one.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(origin))) for one in self.run_path]
+        both = [*own, *inherited]
+        return (both, both) if self.inherited or not own else (own, [*inherited])
 
 
 def require_magic(content: bytes) -> None:
@@ -154,7 +161,8 @@ def _read(file: _ObjectBytes) -> SharedObject:
     names = file.names_of(file.first[_DYNAMIC_SECTION])
     flags = next((value for tag, value in tags if tag == _FLAGS_TAG), 0)
     stack = next((flags for kind, flags in file.segments if kind == _STACK_SEGMENT), None)
-    paths = [names.at(value) for tag, value in tags if tag in (_RPATH_TAG, _RUNPATH_TAG)]
+    paths = {tag: names.at(value) for tag, value in tags if tag in (_RPATH_TAG, _RUNPATH_TAG)}
+    run_path = paths.get(_RUNPATH_TAG, paths.get(_RPATH_TAG, ""))
     versions = _version_needs(file)
     known = {number for number, name in versions.items() if name.startswith(_STANDARD)}
     standard = {k for k, (number,) in enumerate(file.entries(_SYMBOL_VERSIONS, _VERSION)) if number in known}
@@ -176,7 +184,8 @@ def _read(file: _ObjectBytes) -> SharedObject:
         executable_stack=stack is None or bool(stack & _EXECUTABLE_FLAG),
         text_relocations=any(tag == _TEXTREL_TAG for tag, _ in tags) or bool(flags & _TEXTREL_FLAG),
         static_tls=bool(flags & _STATIC_TLS_FLAG),
-        run_path=tuple(path for text in paths for path in text.split(":") if path),
+        run_path=tuple(filter(None, run_path.split(":"))),
+        inherited=_RUNPATH_TAG not in paths,
         glibc=_newest_glibc(versions),
     )
 

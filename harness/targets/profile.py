@@ -24,7 +24,10 @@ _Positive = Annotated[int, Meta(ge=1)]
 
 
 class _PluginSection(Struct, frozen=True, forbid_unknown_fields=True):
-    path: Annotated[str | None, Meta(description="A shared object, or the name of a plugin that ships.")] = None
+    path: Annotated[
+        Annotated[str, Meta(pattern=r"\S")] | None,
+        Meta(description="A shared object, or the name of a plugin that ships."),
+    ] = None
     scheme: str | None = None
     root: Annotated[str | None, Meta(description="The URI of the directory that is judged.")] = None
 

@@ -11,7 +11,7 @@ from ..harness.launchers.sandbox import NoSandboxError, Sandbox
 from ..harness.native import native_directory
 from ..harness.ops import paths
 from ..harness.shared_object import elf
-from ..harness.shared_object.elf import NotElfError, SharedObject
+from ..harness.shared_object.elf import NotElfError
 from ..harness.targets.runtimes import Runtime
 from ..harness.targets.shipped import plugin_path
 from ..reports.model.redaction import looks_secret
@@ -57,28 +57,30 @@ def host_command(
     libraries = [path.absolute() for path in (plugin, *map(Path, (*runtime.libraries, *runtime.more)))]
     around = [way.parent for path in libraries for way in (path, path.resolve())]
     native = native_directory()
-    needs = [native, *libraries, *around, *named, *_linked(plugin)]
+    needs = [native, *libraries, *around, *named, *linked(plugin)]
     # Behind a host a path is none of this machine.
     writable = [Path(paths.parse(root).path)] if root is not None and not paths.parse(root).host else []
     return box.command([str(native / "tffs-host")], needs, writable)
 
 
-def _linked(plugin: Path) -> list[Path]:
-    """The libraries that a plugin finds by its own run path, and those that they find by theirs.
+def linked(plugin: Path) -> list[Path]:
+    """A plugin, the libraries that it finds by its run path, and those that they find by theirs.
 
     Only shared objects are among them: a plugin may name any file.
     """
-    found: dict[Path, SharedObject] = {}
-    asked = [plugin]
-    for path in asked:
+    found: list[Path] = []
+    asked: list[tuple[Path, Sequence[Path]]] = [(plugin, ())]
+    for path, inherited in asked:
         try:
-            found[path] = elf.read(path.read_bytes())
+            shared = elf.read(path.read_bytes())
         except (NotElfError, OSError):
             continue
-        for folder in found[path].folders(path.parent):
-            places = (folder / name for name in found[path].libraries)
-            asked += [place for place in places if os.path.isfile(place) and place not in asked]
-    return [*found]
+        found.append(path)
+        folders, passed_on = shared.search(path.parent, inherited)
+        known = {place for place, _ in asked}
+        places = dict.fromkeys(folder / name for folder in folders for name in shared.libraries)
+        asked += [(place, passed_on) for place in places if place not in known and os.path.isfile(place)]
+    return found
 
 
 def root(box: Sandbox, given: str) -> str:
