@@ -111,7 +111,7 @@ def test_a_violation_in_a_shard_is_the_exit_code(tmp_path: Path) -> None:
         (("--shards=2", "--", *SMOKE, "--case=registration/load"), "--shard=2/2: there are fewer cases than shards"),
         (("--shards=1", "--", *SMOKE, "--plugin=posix"), "a campaign is of one plugin and one of its schemes"),
         (("--", *SMOKE, "--seed=3"), "--seed=3: a campaign gives this option itself"),
-        (("--", *SMOKE, "--fail-on=warning"), "--fail-on=warning: this option is for a single run"),
+        (("--", *SMOKE, "--report=html"), "--report=html: this option is for a single run"),
         (("--folder=foo://x", "--", *SMOKE), "--folder=foo://x: ValueError: Protocol not known"),
         (("--folder=/proc/nope", "--", *SMOKE), "--folder=/proc/nope: FileNotFoundError: "),
         (("--scheduler=tcp://127.0.0.1:9", "--", *SMOKE), "--scheduler=tcp://127.0.0.1:9: it cannot be reached: "),
@@ -126,9 +126,9 @@ def test_what_makes_no_sense_is_one_sentence(tmp_path: Path, arguments: tuple[st
 
 def test_interrupted_campaign_leaves_no_temporary_folder(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
-    given = command("--shards=2", "--", "--plugin=memory")
     variables = environment() | {"TMPDIR": str(tmp_path / "temporary")}
-    running = subprocess.Popen(given, cwd=tmp_path, env=variables, start_new_session=True, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(command("--shards=2", "--", "--plugin=memory"), cwd=tmp_path, env=variables,
+                               start_new_session=True, stderr=subprocess.DEVNULL)  # fmt: skip
     while len(list(tmp_path.rglob("journal.jsonl"))) < 2:
         assert running.poll() is None
         time.sleep(0.01)
@@ -172,7 +172,7 @@ def test_other_arguments_or_files_have_other_reports(tmp_path: Path) -> None:
 
     assert place("--plugin=one") != place("--plugin=other")
     (tmp_path / "mine.toml").write_text('[plugin]\npath = "./libmine.so"\n')
-    for given in ("--plugin=./libmine.so", f"--plugin-profile={tmp_path / 'mine.toml'}"):
+    for given in ("--plugin=./libmine.so", f"--plugin-profile={tmp_path / 'mine.toml'}", "--env=A=libmine.so"):
         places = []
         for content in (b"one", b"two", b"one"):
             (tmp_path / "libmine.so").write_bytes(content)

@@ -30,6 +30,7 @@ from .reports import document
 from .reports.model.report import REPORT_NAME, Report
 from .reports.plain import digest_of
 from .run.options import TRACES
+from .run.sandboxing import linked
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -52,7 +53,7 @@ class CannotStartError(Exception):
 class Task(Struct, frozen=True):
     """A run of pytest with these arguments, of shard 1 to `shards` of its cases, in a directory of the workers.
 
-    `inputs` are digests of the files that the arguments name, such as the plugin.
+    `inputs` are digests of the files that the arguments name, such as the plugin, and of the plugin's libraries.
     """
 
     arguments: tuple[str, ...]
@@ -75,14 +76,17 @@ class Task(Struct, frozen=True):
 
 def tasks(arguments: Sequence[str], directory: str, shards: int, seeds: int) -> list[Task]:
     """All tasks of a campaign, with seeds from 0. Raises OSError for a file that cannot be read."""
-    named = [argument.partition("=")[2] or argument for argument in arguments]
+    # Such as --plugin=FILE and --env=NAME=FILE.
+    named = [word.split("=", count)[-1] for word in arguments for count in (1, 2)]
     for argument in arguments:
         if argument.startswith("--plugin-profile="):
             # What is wrong with a profile, pytest reports.
             with suppress(ProfileError):
-                named.append(profile.read(argument.partition("=")[2]).plugin or "")
-    files = (os.path.join(directory, name) for name in named)
-    inputs = tuple(hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if os.path.isfile(file))
+                given = profile.read(argument.partition("=")[2])
+                named += [given.plugin or "", str(given.services or ""), *given.environment.values()]
+    files = dict.fromkeys(os.path.join(directory, name) for name in named)
+    read = [one for file in files if os.path.isfile(file) for one in {Path(file), *linked(Path(file))}]
+    inputs = tuple(sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in read))
     return [
         Task(tuple(arguments), directory, seed, shard, shards, inputs)
         for seed in range(seeds)

@@ -19,8 +19,8 @@ from .report.merge import write_merged
 INTERRUPTED, NO_REPORT, USAGE = 2, 3, 4
 #: The options that a task has from its campaign.
 _OWN = ("--seed", "--shard", "--report-dir")
-#: The options that decide an exit code of pytest, which the merged report does not know.
-_OF_ONE_RUN = ("--fail-on", "--gate", "--baseline")
+#: The options for an exit code of pytest, which the merged report does not know, and for files beside a report.
+_OF_ONE_RUN = ("--fail-on", "--gate", "--baseline", "--report=")
 
 
 class CampaignError(click.ClickException):
