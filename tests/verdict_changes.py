@@ -5,44 +5,44 @@ not, which `tests/verdict_runs.py` writes, or two folders of published reports. 
 together. Where there is one, the exit code is 1. What differs between runs of the version before, too, is chance:
 `--again`.
 
-Verdicts are compared, and no texts: a root has another name each time. If only the number of a clause's checks differs,
-the clause stands without a case.
+Verdicts are compared, and no texts: a root has another name each time.
 """
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.suite.judge.compare import compare
 
+#: Those of reports, plain and packed.
+SUFFIXES = {".json", ".gz"}
 #: The report and the place in it that changed, and how.
 Change = tuple[str, str]
 
 
 def changes(name: str, then: Report, now: Report) -> Iterator[Change]:
     """Each change between two reports of the same target."""
-    found = compare(then, now)
-    pairs: dict[str, tuple[object, ...]] = {"target": (then.verdict, now.verdict)}
-    for one in sorted(then.classes.keys() | now.classes.keys()):
-        pairs[f"class {one}"] = tuple(one in report.classes and report.classes[one].verdict for report in (then, now))
-    for case in (*found.cases_removed, *found.cases_added):
-        pairs[case] = tuple(case in {record.id for record in report.cases} for report in (then, now))
-    for change in found.changes:
-        pairs[f"{change.case} {change.clause}"] = ", ".join(change.then), ", ".join(change.now)
-    for clause in then.clauses.keys() & now.clauses.keys() - {change.clause for change in found.changes}:
-        pairs[clause] = _counted(then, clause), _counted(now, clause)
-    for place, (was, is_now) in pairs.items():
-        if was != is_now:
-            yield f"{name}: {place}", f"{was or 'nothing'} -> {is_now or 'nothing'}"
+    old, new = _verdicts(then), _verdicts(now)
+    for place in dict.fromkeys([*old, *new]):
+        if old.get(place) != new.get(place):
+            yield f"{name}: {place}", f"{old.get(place, 'nothing')} -> {new.get(place, 'nothing')}"
 
 
-def _counted(report: Report, clause: str) -> str:
-    counts = report.clauses[clause].counts.by_verdict()
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+def _verdicts(report: Report) -> dict[str, str]:
+    """The verdicts of the target, its classes and its cases, and in each case of each clause, with their number."""
+    found = {"target": str(report.verdict)} | {f"class {one}": str(of.verdict) for one, of in report.classes.items()}
+    for case in report.cases:
+        found[case.id] = str(case.verdict)
+        checks: dict[str, Counter[str]] = {}
+        for check in case.checks:
+            checks.setdefault(check.clause, Counter())[str(check.verdict)] += check.times
+        for clause, counts in checks.items():
+            found[f"{case.id} {clause}"] = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    return found
 
 
 def compared(before: Path, after: Path) -> Iterator[Change]:
@@ -57,7 +57,9 @@ def compared(before: Path, after: Path) -> Iterator[Change]:
 
 def _reports(folder: Path) -> dict[str, Path]:
     """The reports of a folder by their names: the folders below it."""
-    return {str(path.parent.relative_to(folder)): path for path in folder.rglob("report.json*")}
+    return {
+        str(path.parent.relative_to(folder)): path for path in folder.rglob("report.json*") if path.suffix in SUFFIXES
+    }
 
 
 def main() -> int:
