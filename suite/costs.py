@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from ..harness.hosting.loader import BlockedError
 from ..harness.ops import paths
 from ..harness.ops.codes import Code
 from ..harness.ops.guard import Guard
@@ -18,11 +19,12 @@ from ..harness.ops.outcomes import DiedError
 from ..harness.over_tables import programs
 from ..harness.over_tables.programs import Program, Spent
 from ..harness.over_tables.raw import RawFilesystem
+from ..harness.targets.backing import BackingUnableError
 from ..harness.targets.shipped import plugin_path
 from ..reports.model.costs import Cost, Costs, Growth, Point
 from .engine.knowledge import NOTHING, Knowledge
 from .engine.target import Target
-from .engine.workbench import Workbench
+from .engine.workbench import HostedFilesystem, Workbench
 
 FILE, DIRECTORY = "bytes of the file", "entries of the directory"
 #: What grows, and the sizes that are tried, the smallest first.
@@ -123,7 +125,10 @@ def measure(target: Target, knowledge: Knowledge) -> Costs:
                 beside = Workbench(other, replace(NOTHING, filling=False))
                 stack.callback(beside.close)
                 stack.callback(beside.remove_root)
-                places.append(_place(beside, root, stack, unmeasured, "the reference: "))
+                try:
+                    places.append(_place(beside, root, stack, unmeasured, "the reference: "))
+                except BlockedError as blocked:
+                    unmeasured.append(f"the reference: {blocked}")
             for grows, steps in WORK:
                 try:
                     _add_figures(figures, grows, steps, places, unmeasured)
@@ -162,12 +167,29 @@ def _place(bench: Workbench, root: str, stack: ExitStack, unmeasured: list[str],
         stack.callback(bench.remove, uri)
         path = filesystem.translate(uri)
         count, length = (1, size) if grows == FILE else (size, 0)
-        why = _fill(filesystem.raw, path, count, length) if directory.ok else f"create_dir answers {directory.code}"
+        why = None if directory.ok else f"create_dir answers {directory.code}"
+        if directory.ok and bench.seeds(filesystem, "new_writable_file"):
+            for number in range(count):
+                bench.backing.write(f"{paths.basename(uri)}/{number}", bytes(length))
+        elif directory.ok:
+            why = _fill(filesystem.raw, path, count, length)
         if why is None:
             made[grows][size] = f"{path}/0" if grows == FILE else path
         else:
             unmeasured.append(f"{whose}all ops at {size:,} {grows}: {why}")
     return filesystem.raw, made
+
+
+def _make_files(bench: Workbench, filesystem: HostedFilesystem, uri: str, count: int, size: int) -> str | None:
+    """Make files through a plugin, or through the backing of one that makes none. Return why that did not work."""
+    try:
+        if not bench.seeds(filesystem, "new_writable_file"):
+            return _fill(filesystem.raw, filesystem.translate(uri), count, size)
+        for number in range(count):
+            bench.backing.write(f"{paths.basename(uri)}/{number}", bytes(size))
+    except BackingUnableError as unable:
+        return str(unable)
+    return None
 
 
 def _fill(raw: RawFilesystem, path: str, count: int, size: int) -> str | None:
@@ -202,7 +224,7 @@ def _add_figures(figures: Figures, grows: str, steps: Steps, places: Sequence[Pl
     figures.update(((name, grows), None) for name in fresh)
     # By op and name in the table: the times of the target, and those of the reference.
     times: dict[tuple[str, str], tuple[Times, Times]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
-    wrong: dict[tuple[int, str], str] = {}
+    wrong: dict[tuple[int, str, int], str] = {}
     deadline = time.monotonic() + SECONDS
     for number in range(VISITS):
         if number >= FEWEST_VISITS and time.monotonic() > deadline:
@@ -212,11 +234,16 @@ def _add_figures(figures: Figures, grows: str, steps: Steps, places: Sequence[Pl
                 if name in fresh:
                     times[one.op, name][side][size].append(one.ns / 1000)
                     if one.code is not Code.OK:
-                        wrong[side, name] = "the reference: " * side + _said(one)
-    unmeasured += wrong.values()
-    for (op, name), (own, beside) in times.items():
-        if (0, name) not in wrong:
-            figures[name, grows] = _cost(op, name, grows, own, {} if (1, name) in wrong else beside)
+                        wrong[side, name, size] = "the reference: " * side + _said(one)
+    for side, text in dict.fromkeys((side, text) for (side, _, _), text in wrong.items()):
+        at = sorted({size for (of, _, size), said in wrong.items() if (of, said) == (side, text)})
+        is_some = len(at) < sum(of == side for _, of, _ in runs)
+        unmeasured.append(f"{text} at {', '.join(f'{size:,}' for size in at)} {grows}" if is_some else text)
+    for (op, name), sides in times.items():
+        own, beside = ({size: some for size, some in one.items() if (side, name, size) not in wrong}
+                       for side, one in enumerate(sides))  # fmt: skip
+        if own:
+            figures[name, grows] = _cost(op, name, grows, own, beside)
 
 
 def _cost(op: str, what: str, grows: str, own: Times, beside: Times) -> Cost:

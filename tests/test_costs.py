@@ -4,6 +4,7 @@ import math
 import random
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,11 @@ def test_growth_of_little_is_none_or_zero() -> None:
     assert growth({size: [0.0] * 3 for size in SIZES}, {}) == Growth(exponent=0, low=0, high=0)
 
 
-def measured(plugin: str, root: str, fault: str = "") -> tuple[Costs, dict[tuple[str, str | None], Cost]]:
+def measured(
+    plugin: str, root: str, fault: str = "", backing: str | None = None
+) -> tuple[Costs, dict[tuple[str, str | None], Cost]]:
     target = only_target(plugin, None, root, {"TFFS_FAULT": fault} if fault else {}, 10.0)
+    target = replace(target, backing=backing)
     got = measure(target, first_look(target))
     return got, {(figure.what, figure.grows): figure for figure in got.figures}
 
@@ -83,6 +87,12 @@ def test_measure_of_a_broken_op_names_it(tmp_path: Path, fault: str, why: str) -
     # What comes after it is measured all the same.
     assert ("copy_file", FILE) not in figures
     assert ("delete_recursively", DIRECTORY) in figures
+
+
+def test_measure_without_writable_files_reads_those_of_the_backing(tmp_path: Path) -> None:
+    _, figures = measured("fakes/faulty", f"faulty://{tmp_path}", "fails:new_writable_file", "file://{path}")
+    assert [point.at for point in figures["read", FILE].points] == [*costs.SIZES[FILE]]
+    assert ("new_writable_file", FILE) not in figures
 
 
 def test_measure_with_failing_reference_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
