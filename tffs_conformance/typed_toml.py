@@ -35,7 +35,7 @@ def read(path: Path, kind: type[T]) -> T:
     """The content of a file as a value of this type, which may be any that msgspec converts. Raise TomlError."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise TomlError(f"{path} is no TOML: {error}") from None
     except RecursionError:
         raise TomlError(f"{path} has more brackets within each other than can be read") from None
@@ -97,8 +97,9 @@ def _name(entry: Any) -> str:
     """The name of an entry in parentheses, with the case that it is about, if it has one."""
     if not isinstance(entry, dict):
         return ""
-    names = [str(entry[key]) for key in _NAMES if key in entry][:1]
-    names += [str(entry["case"])] if "case" in entry else []
+    keys = [key for key in _NAMES if entry.get(key)][:1] + ["case"] * ("case" in entry)
+    # Nothing of it reaches a terminal as it is.
+    names = [repr(str(entry[key]))[1:-1] for key in keys]
     return f" ({', '.join(names)})" if names else ""
 
 
