@@ -175,7 +175,9 @@ class Wanted:
         if not any(map(replace(self, shard=(1, 1)).has, cases)):
             raise BadUsageError("--clause and --case: no case fits both")
         if not any(map(self.has, cases)):
-            raise BadUsageError(f"--shard={self.shard[0]}/{self.shard[1]}: there are fewer cases than shards")
+            raise BadUsageError(
+                f"--shard={self.shard[0]}/{self.shard[1]}: there are fewer cases than shards, take fewer"
+            )
 
     def _why(self, pattern: str, known: list[str]) -> str:
         if any(_is_of(name, (pattern,)) for name in known):
