@@ -151,7 +151,8 @@ def test_process_that_forks_hosts_is_used_again(tmp_path: Path) -> None:
     plugin = library(tmp_path, "plugin.so", LOOKS, f"-I{include_directory()}")
 
     def serving() -> set[int]:
-        return {one.pid for one in psutil.Process().children() if one.cmdline()[1:2] == ["serve"]}
+        alive = (one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE)
+        return {one.pid for one in alive if one.cmdline()[1:2] == ["serve"]}
 
     # Hosts of other tests are among them.
     others = serving()
