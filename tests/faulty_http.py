@@ -152,12 +152,14 @@ class FaultyServer:
                 if reply.head is not None:
                     self.close_connection = True
                     return
-                body = b"" if asked.method == "HEAD" else reply.body
+                has_body = asked.method != "HEAD" and reply.status not in (204, 304)
+                body = reply.body if has_body else b""
                 if reply.drip is not None and asked.method != "HEAD":
                     self.wfile.write(body[: reply.free])
                     reply.drip.wait(60)
                     body = body[reply.free :]
-                if reply.framed == "chunks" and asked.method != "HEAD":
+                # What comes without being asked for would be taken for the next answer.
+                if reply.framed == "chunks" and has_body:
                     body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
                 self._write(body if reply.cut is None else body[: reply.cut], reply.pace)
                 if reply.cut is not None or reply.framed == "end":
