@@ -119,7 +119,7 @@ def test_library_that_the_loaders_cache_lacks_is_read(folder: Path, monkeypatch:
     assert seen(folder, "malloc", "-nostdlib").loads == BOTH
 
 
-def test_library_with_the_file_name_of_the_plugin_is_read(folder: Path) -> None:
+def test_library_named_like_the_plugin_is_read(folder: Path) -> None:
     (folder / "below").mkdir()
     library(folder / "below", "plugin.so", "void only_below(void) {}")
     found = seen(folder, "only_below", f"{folder}/below/plugin.so", f"{BESIDE}/below")

@@ -29,7 +29,7 @@ from tffs_conformance.harness.targets.shipped import plugin_path
 SHORT = 0.2
 
 
-def test_a_call_that_is_interrupted_leaves_no_answer_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_call_leaves_no_answer_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

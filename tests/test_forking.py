@@ -86,7 +86,7 @@ def forked(
 
 
 @needs_dragonfly
-def test_a_child_of_fork_reads_what_a_thread_of_its_parent_fetches(
+def test_forked_child_reads_what_its_parent_fetches(
     program: Path, tmp_path: Path, servers: tuple[S3Server, ProxyStub]
 ) -> None:
     store, proxy = servers

@@ -168,7 +168,7 @@ def test_a_hostile_report_gives_the_elements_of_a_harmless_one() -> None:
     assert skeleton(hostile(REPORT)) == skeleton(REPORT)
 
 
-def test_nothing_in_the_data_of_a_page_steers_a_reader() -> None:
+def test_data_of_a_page_never_steers_a_reader() -> None:
     every = "".join(texts_of(page(hostile(REPORT)).data))
     assert {character for character in every if steers(character)} == set()
 

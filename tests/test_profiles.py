@@ -158,7 +158,7 @@ def flat(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("tier", "least"), [("smoke", 20), pytest.param("must", 1500, marks=pytest.mark.nightly)])
-def test_a_store_without_any_directory_is_judged_on_its_files(flat: str, tmp_path: Path, tier: str, least: int) -> None:
+def test_store_without_directories_is_judged_on_its_files(flat: str, tmp_path: Path, tier: str, least: int) -> None:
     found = judged_report(tmp_path, *FLAT, f"--tier={tier}", flat)
     assert found["verdict"] == "conformant"
     assert found["counts"]["conform"] > least
@@ -186,7 +186,7 @@ def test_histories_that_a_profile_leaves_open_are_absent(flat: str, tmp_path: Pa
     }  # fmt: skip
 
 
-def test_a_disk_that_claims_to_have_no_directories_is_one_finding_and_no_error(flat: str, tmp_path: Path) -> None:
+def test_disk_claiming_no_directories_is_one_finding(flat: str, tmp_path: Path) -> None:
     found = judged_report(tmp_path, "--plugin=posix", flat, "--tier=smoke", code=1)
     assert found["counts"]["error"] == 0
     broken = {check["clause"] for case in found["cases"] for check in case["checks"] if check["verdict"] == "violation"}

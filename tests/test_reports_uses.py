@@ -117,7 +117,7 @@ def test_one_breach_is_told_once_and_the_plainest_first() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.use}-{loss.clause}")
-def test_a_loss_is_told_where_the_data_is_gone_and_nowhere_else(loss: DataLoss) -> None:
+def test_loss_is_reported_only_where_data_is_gone(loss: DataLoss) -> None:
     def seen(name: str, got: str, verdict: Verdict = VIOLATION) -> Word:
         check = CheckRecord(loss.clause, verdict, f"tree has {{{loss.data}}}", got)
         return of(loss.use, *everything(), record(name, verdict, check)).word

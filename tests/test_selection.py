@@ -278,7 +278,7 @@ def test_names_of_cplusplus_are_shown_as_people_write_them() -> None:
         ("--plugin=fakes/malformed", "--env=TFFS_FAULT=init-fails", "--root=malformed:///tmp"),
     ],
 )
-def test_a_root_is_no_usage_error_for_a_scheme_not_registered(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_root_of_unregistered_scheme_is_no_usage_error(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert judged_report(tmp_path, *arguments, "--tier=smoke", code=1)["verdict"] == "not conformant"
 
 
@@ -300,7 +300,7 @@ def test_what_judges_nothing_leaves_the_last_report(
         assert done.returncode == 0
 
 
-def test_the_report_of_an_earlier_run_is_gone_as_soon_as_a_case_has_ended(tmp_path: Path, yesterday: Path) -> None:
+def test_earlier_report_goes_when_a_case_has_ended(tmp_path: Path, yesterday: Path) -> None:
     other = "import os\n\ndef pytest_runtest_logfinish():\n    os._exit(77)\n"
     assert run_beside(tmp_path, other, *SMOKE).returncode == 77
     assert not yesterday.exists()

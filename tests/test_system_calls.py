@@ -10,7 +10,7 @@ from tffs_conformance.harness.launchers.strace import Call, read
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.suite.contract.system_calls import calls, codes
 from tffs_conformance.suite.engine.contents import harmed, missing
-from tffs_conformance.suite.engine.failing import Attempt, FailedCall, failures, untold
+from tffs_conformance.suite.engine.failing import Attempt, FailedCall, failures, is_unreported
 from tffs_conformance.suite.engine.stimulus import Performance
 
 CLONE = Path(__file__).parents[1]
@@ -114,7 +114,7 @@ def test_failure_loses_what_is_not_durable(lines: tuple[str, ...], error: str, l
     made = tuple(read("".join(f"7 {line}" for line in lines).replace("{}", error)))
     (failed,) = (call for call in made if call.injected)
     failure = FailedCall(failed.name, 1, "a", 1, 1, error)
-    assert untold(failure, Attempt(NOTHING, NOTHING, {"e": None}, {}, made, "/d"), durable=True) == lost
+    assert is_unreported(failure, Attempt(NOTHING, NOTHING, {"e": None}, {}, made, "/d"), durable=True) == lost
 
 
 @pytest.mark.parametrize(

@@ -196,9 +196,7 @@ def test_a_size_that_others_believe_is_not_the_fault_of_the_writing(fault: str, 
         ("setup.empty-file-is-not-there", ("metadata/", "move/", "read/"), "new_writable_file"),
     ],
 )
-def test_what_the_backing_does_not_hold_is_the_fault_of_the_writing(
-    fault: str, cases: tuple[str, ...], op: str
-) -> None:
+def test_what_the_backing_lacks_blames_the_writing(fault: str, cases: tuple[str, ...], op: str) -> None:
     broken = [one for one in judged(fault, *cases).records if one.verdict is Verdict.VIOLATION]
     assert broken
     # What was seen stays, and the cause stands before it.

@@ -7,7 +7,7 @@ import pytest
 from ..contract.system_calls import allowed, codes
 from ..engine.case import Case
 from ..engine.contents import harmed
-from ..engine.failing import Trials, lacking, untold
+from ..engine.failing import Trials, is_unreported, lacking
 from ..engine.marks import clauses, condition, over_tables
 from .once import told_once
 from .stimuli import demand_own, given_up, stimuli
@@ -42,7 +42,7 @@ def test_one_fails(case: Case, name: str) -> None:
         for failure, attempt, once_more in trials.attempts():
             went = attempt.went
             lacks = lacking(trials.before, whole, went, attempt.there)
-            if lacks is None and went.ok and untold(failure, attempt, durable=stimulus.durable):
+            if lacks is None and went.ok and is_unreported(failure, attempt, durable=stimulus.durable):
                 lacks = "nobody says so"
             may_lack = (name, failure.error) in allowed()
             wrong = went.died or (f"OK, but {lacks}" if went.ok and lacks and not may_lack else None)

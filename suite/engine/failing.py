@@ -336,7 +336,7 @@ def lacking(before: Tree, whole: Attempt, went: Performance, there: Tree) -> str
     return f"the answer is {went.values!r}" if lacks is None and went.ok and went.values != whole.went.values else lacks
 
 
-def untold(failure: FailedCall, attempt: Attempt, *, durable: bool) -> bool:
+def is_unreported(failure: FailedCall, attempt: Attempt, *, durable: bool) -> bool:
     """Whether a failure is itself the loss that the ops, which answer OK, should have told.
 
     fsync(2) that fails did not make durable what was to be durable; that it succeeds when it is called once more says
