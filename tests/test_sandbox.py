@@ -172,15 +172,16 @@ def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tm
     assert not Path(f"/{str(folder).lstrip('/')}").exists()
 
 
-@pytest.mark.parametrize("below", ["/tmp", "/tmp/", "/tmp/tffs-new/deeper", "{0}/here", "{0}/here/new", "{0}/link"])
+@pytest.mark.parametrize("below", ["/tmp", "/tmp/", "{1}/deeper", "{0}/here", "{0}/here/new", "{0}/link"])
 def test_a_root_is_where_the_plugin_and_the_backing_find_it(below: str, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "link").symlink_to("here")
-    root = "posix://" + below.format(tmp_path)
+    new = Path("/tmp", f"tffs-new-{os.getpid()}")
+    root = "posix://" + below.format(tmp_path, new)
     done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root={root}", "--sandbox=on")
     assert done.returncode == 0, done.stdout + done.stderr
     assert list((tmp_path / "here").iterdir()) == []
-    assert not Path("/tmp/tffs-new").exists()
+    assert not new.exists()
 
 
 @pytest.mark.parametrize("given", ["./mine.so", "{tmp}/mine.so", "./link.so", "linked/mine.so"])
