@@ -140,12 +140,22 @@ def test_a_pattern_may_get_the_error_of_its_directory(pattern: str, errors: list
 
 @settings(derandomize=True, max_examples=500)
 @given(strategies.patterns())
-def test_the_matcher_agrees_with_fnmatch(steps: list[Step]) -> None:
+def test_matching_of_every_prefix_is_as_by_fnmatch_or_undecided(steps: list[Step]) -> None:
     names = [step.paths[0] for step in steps if step.op == "create_dir"]
     for step in steps:
         if step.op == "get_matching_paths":
-            pattern = step.paths[0]
-            assert matcher.matching(pattern, names) == sorted(name for name in names if glob.matches(name, pattern))
+            (pattern,) = step.paths
+            assert matcher.matching(pattern, names) is not None
+            for length in range(len(pattern) + 1):
+                found = matcher.matching(pattern[:length], names)
+                assert found in (None, sorted(name for name in names if glob.matches(name, pattern[:length])))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[a", "[", "\\", "[^]", "[]a]", "[a-]", "[-a]", "[^-a]", "[b-a]", "[!a]", "[[:alpha:]]"]
+)
+def test_pattern_outside_of_the_grammar_is_undecided(pattern: str) -> None:
+    assert Model().take(Step("get_matching_paths", (pattern,))) is None
 
 
 @settings(derandomize=True, max_examples=300)

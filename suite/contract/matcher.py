@@ -1,60 +1,54 @@
 """A second matcher for patterns, written from the grammar in the interface alone, without fnmatch."""
 
+import re
 from collections.abc import Iterable
 
+#: A member of a class. `-`, `]` and the backslash stand behind a backslash; classes with a name are another grammar.
+_MEMBER = r"(?:\\.|(?!\[[:.=])[^]\\-])"
+_MEMBERS = re.compile(f"({_MEMBER})(?:-({_MEMBER}))?", re.DOTALL)
+#: Whether `!` negates a class is open.
+_TERM = re.compile(rf"\*|\?|\\.|\[(?:\^|(?![!^]))(?:{_MEMBER}(?:-{_MEMBER})?)+\]|[^*?[\\]", re.DOTALL)
 
-def matching(pattern: str, paths: Iterable[str]) -> list[str]:
-    """The paths that a pattern matches, sorted. Paths and pattern are relative to one directory."""
-    wanted = pattern.split("/")
+
+def matching(pattern: str, paths: Iterable[str]) -> list[str] | None:
+    """The paths that a pattern matches, sorted; None for a pattern that the grammar does not have, such as `[a`.
+
+    Paths and pattern are relative to one directory.
+    """
+    levels = [_compiled(level) for level in pattern.split("/")]
+    wanted = [level for level in levels if level is not None]
+    if len(wanted) < len(levels):
+        return None
     return sorted(
-        path for path in paths if len(names := path.split("/")) == len(wanted) and all(map(matches, names, wanted))
+        path
+        for path in paths
+        if len(names := path.split("/")) == len(wanted) and all(map(re.Pattern.fullmatch, wanted, names))
     )
 
 
-def matches(name: str, pattern: str) -> bool:
-    """Whether a name matches one level of a pattern. Neither has a slash."""
-    if not pattern:
-        return not name
-    head, rest = pattern[0], pattern[1:]
-    match head:
+def _compiled(level: str) -> re.Pattern[str] | None:
+    """The regular expression of one level of a pattern."""
+    terms = _TERM.findall(level)
+    try:
+        return re.compile("".join(map(_expression, terms)), re.DOTALL) if "".join(terms) == level else None
+    except re.error:  # a range whose end comes first
+        return None
+
+
+def _expression(term: str) -> str:
+    match term[0]:
         case "*":
-            return any(matches(name[k:], rest) for k in range(len(name) + 1))
-        case "[":
-            members, rest = _class(rest)
-            return bool(name) and members(name[0]) and matches(name[1:], rest)
-        case "\\":
-            return bool(name) and name[0] == rest[0] and matches(name[1:], rest[1:])
+            return ".*"
         case "?":
-            return bool(name) and matches(name[1:], rest)
-    return bool(name) and name[0] == head and matches(name[1:], rest)
-
-
-def _class(text: str) -> tuple["_Members", str]:
-    """Parse the class that begins after a `[`. Return it, and the text behind its `]`."""
-    negated = text.startswith("^")
-    at = 1 if negated else 0
-    ranges: list[tuple[str, str]] = []
-    while text[at] != "]":
-        low, at = _character(text, at)
-        high = low
-        if text[at] == "-":
-            high, at = _character(text, at + 1)
-        ranges.append((low, high))
-    return _Members(ranges, negated), text[at + 1 :]
-
-
-def _character(text: str, at: int) -> tuple[str, int]:
-    """The character of a class at this place, and the place behind it. A backslash escapes what it stands before."""
-    return (text[at + 1], at + 2) if text[at] == "\\" else (text[at], at + 1)
-
-
-class _Members:
-    def __init__(self, ranges: list[tuple[str, str]], negated: bool) -> None:
-        self._ranges = ranges
-        self._negated = negated
-
-    def __call__(self, character: str) -> bool:
-        return any(low <= character <= high for low, high in self._ranges) != self._negated
+            return "."
+        case "\\":
+            return re.escape(term[1])
+        case "[":
+            negated = term.startswith("[^")
+            members = _MEMBERS.findall(term[1 + negated : -1])
+            ranges = ("-".join(re.escape(end[-1]) for end in ends if end) for ends in members)
+            return f"[{'^' * negated}{''.join(ranges)}]"
+    return re.escape(term)
 
 
 def rule(pattern: str) -> str:

@@ -149,12 +149,12 @@ class Model:
             return None
         match step.op:
             case "get_matching_paths":
-                found = matching(step.paths[0], self.tree)
-                return Expectation(
-                    "get_matching_paths.succeeds",
-                    self._answers(step.paths[0]),
-                    (Value(rule(step.paths[0]), "matches", found),),
-                )
+                (pattern,) = step.paths
+                found = matching(pattern, self.tree)
+                if found is None:
+                    return None
+                matches = Value(rule(pattern), "matches", found)
+                return Expectation("get_matching_paths.succeeds", self._answers(pattern), (matches,))
             case "paths_exist":
                 return self._paths_exist(step.paths)
             case "flush_caches":
