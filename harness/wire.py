@@ -9,7 +9,7 @@ import functools
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 Value = int | bytes
 
@@ -132,16 +132,18 @@ def _body_length(frame: bytes) -> int:
 
 
 class Reply:
-    """The values of one frame, taken one after the other; each `take_*` says what it expects. Raises WireError.
+    """The values of one frame, taken one after the other; each `take_*` says what it expects.
 
-    `body` holds the values from byte `at` on.
+    `body` holds the values from byte `at` on. `damaged` makes what is raised where another value stands there, or none:
+    WireError, unless the client knows what the plugin has to do with it.
     """
 
-    __slots__ = ("_at", "_body")
+    __slots__ = ("_at", "_body", "damaged")
 
     def __init__(self, body: bytes | memoryview, at: int = 0) -> None:
         self._body = body
         self._at = at
+        self.damaged: Callable[[str], Exception] = WireError
 
     def is_a(self, kind: bytes) -> bool:
         """Whether the next value is this byte string; it is not taken."""
@@ -172,9 +174,9 @@ class Reply:
         try:
             tag, value = _TAGGED_INTEGER.unpack_from(self._body, self._at)
         except struct.error as error:
-            raise WireError(f"the frame ends where a number belongs: {error}") from error
+            raise self.damaged(f"the frame ends where a number belongs: {error}") from error
         if tag != b"i":
-            raise WireError("no number stands where one belongs")
+            raise self.damaged("no number stands where one belongs")
         self._at += _TAGGED_INTEGER.size
         return value  # type: ignore[no-any-return]
 
@@ -183,15 +185,21 @@ class Reply:
         try:
             tag, length = _TAGGED_LENGTH.unpack_from(self._body, self._at)
         except struct.error as error:
-            raise WireError(f"the frame ends where bytes belong: {error}") from error
+            raise self.damaged(f"the frame ends where bytes belong: {error}") from error
         start = self._at + _TAGGED_LENGTH.size
         end = start + length
         if tag != b"s":
-            raise WireError("no bytes stand where they belong")
+            raise self.damaged("no bytes stand where they belong")
         if end > len(self._body):
-            raise WireError("a byte string ends behind its frame")
+            raise self.damaged("a byte string ends behind its frame")
         self._at = end
         return bytes(self._body[start:end])
+
+    def take_reply(self) -> "Reply":
+        """A byte string that holds values of its own."""
+        reply = Reply(self.take_bytes())
+        reply.damaged = self.damaged
+        return reply
 
     def take_text(self) -> str:
         """A byte string as a name is decoded: bytes that are not UTF-8 become lone surrogates."""

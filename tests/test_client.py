@@ -13,6 +13,7 @@ import pytest
 
 from tests.hosted import hosted, raw_filesystem
 from tests.test_suite import wait_until
+from tffs_conformance.harness import wire
 from tffs_conformance.harness.hosting import limits as host_limits
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loader
@@ -37,6 +38,26 @@ def test_interrupted_call_leaves_no_answer_for_the_next(monkeypatch: pytest.Monk
         with monkeypatch.context() as during:
             during.setattr(type(loaded.host.process), "receive", interrupted)
             with pytest.raises(KeyboardInterrupt):
+                raw.stat("/tmp")
+        assert not loaded.host.alive
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        wire.values_of("done", [0, b"", 0, 1, 2]),
+        wire.values_of("done", [0, b"", 0, 1, 2, 3])[:-1],
+        wire.values_of("done", [0, b"", 0, 1, b"", 3]),
+        wire.values_of("done", [5, b"not found"])[:-1],
+        wire.values_of("done", [99, b"", 0, 1, 2, 3]),
+        wire.values_of("threw", [b"type"]),
+    ],
+)
+def test_client_with_a_damaged_answer_reports_a_crash(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+    with hosted("fakes/faulty") as (loaded, raw):
+        with monkeypatch.context() as during:
+            during.setattr(type(loaded.host.process), "receive", lambda *_: wire.Reply(body))
+            with pytest.raises(DiedError, match=r"^stat did not come back: it damaged the answer"):
                 raw.stat("/tmp")
         assert not loaded.host.alive
 

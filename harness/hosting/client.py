@@ -3,6 +3,7 @@
 Launchers (harness/launchers/) start the host; what they start is a `Process`.
 """
 
+import functools
 import re
 
 from .. import wire
@@ -95,6 +96,7 @@ class Host:
         command = self._unread.pop(0)
         try:
             reply = self.process.receive(self._patience(command))
+            reply.damaged = functools.partial(self._damaged, command)
             kind = reply.take_bytes()
         except HostEndedError:
             # The wire may be closed by a plugin that closes descriptors while its process lives on.
@@ -186,6 +188,11 @@ class Host:
             if command in PROGRAMS or said in _ENDINGS:
                 op = OP_OF_COMMAND.get(where, where)
         return DiedError(Crashed(op, ending, output))
+
+    def _damaged(self, command: str, why: str) -> Exception:
+        """What an answer makes of its host that is none: the plugin wrote over the memory of the host."""
+        self.close()
+        return self._ended(command, f"it damaged the answer of its host: {why}")
 
     def _op(self, command: str) -> str:
         """What of the plugin ran during a command that did not come back."""

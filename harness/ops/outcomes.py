@@ -65,7 +65,8 @@ class Undeleted:
 class Statistics:
     """The result of stat: length in bytes, time in nanoseconds since the epoch.
 
-    `is_directory` is the raw byte (0 to 255), so that a value other than 0 and 1 is seen.
+    `is_directory` is the raw byte (0 to 255), so that a value other than 0 and 1 is seen. A field that the plugin did
+    not write is `POISON_SIGNED`.
     """
 
     length: int
@@ -75,7 +76,7 @@ class Statistics:
     @property
     def untouched(self) -> bool:
         """Whether the plugin wrote none of the three fields."""
-        return (self.length, self.mtime_nsec, self.is_directory) == (POISON_SIGNED, POISON_SIGNED, POISON_BYTE)
+        return (self.length, self.mtime_nsec, self.is_directory) == (POISON_SIGNED,) * 3
 
 
 @dataclass(frozen=True, slots=True)

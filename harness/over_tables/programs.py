@@ -166,7 +166,7 @@ def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deat
     """What one thread did. Ops that did not return are added to `deaths` instead."""
     for step in steps:
         start, end = answer.take_number(), answer.take_number()
-        reply = Reply(answer.take_bytes())
+        reply = answer.take_reply()
         match reply.take_bytes():
             case b"done":
                 outcome = raw.answered(step.op, step.arguments, reply, step.take, step.empty)
