@@ -5,8 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tffs_conformance.harness.ops import paths
+from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.guard import Guard, RefusedError
 from tffs_conformance.harness.ops.tables import CHANGING
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.wire import Reply, values_of
 
 OWN = "mine://host/tmp/tffs-x/case"
 ONE_PATH = sorted(CHANGING - {"rename_file", "copy_file"})
@@ -63,6 +67,22 @@ def test_the_root_is_made_with_its_parents_and_nothing_else() -> None:
                 guard.admit("delete_recursively", [uri], [paths.translate(uri)])
     with pytest.raises(RefusedError):
         guard.admit("create_dir", ["mine://host/"], ["/"])
+
+
+def test_default_creates_nothing_above_the_directory_of_the_case() -> None:
+    asked = []
+
+    def call(op: str, _: int, path: bytes) -> Reply:
+        asked.append((op, path.decode()))
+        reply = Reply(values_of(op, [Code.NOT_FOUND if op == "path_exists" else Code.OK, b"", 0]))
+        reply.take_bytes()
+        return reply
+
+    present = frozenset({"path_exists", "is_directory", "create_dir"})
+    assert HostFilesystem(RawFilesystem(call, 0, []), present, Guard(OWN)).recursively_create_dir(OWN + "/a/b").ok
+    own, *below = (paths.translate(OWN + tail) for tail in ("", "/a", "/a/b"))
+    assert asked[:3] == [("path_exists", path) for path in (*reversed(below), own)]
+    assert asked[3:] == [("create_dir", path) for path in (own, *below)]
 
 
 def test_a_root_is_nobodys_case() -> None:

@@ -37,6 +37,10 @@ def passed_on(op: str, value: T, given: Outcome[object]) -> Outcome[T]:
 class Defaults(Filesystem):
     """The default of each op that has one, over the ops that a subclass performs. Arguments are URIs."""
 
+    def may_create(self, uri: str) -> bool:
+        """Whether core's defaults may create this directory. The parents of the root are not of the case."""
+        raise NotImplementedError
+
     def default_paths_exist(self, uris: Sequence[str], with_statuses: bool) -> Outcome[Existence]:
         """Ask one after the other; without statuses stop at the first that is not there."""
         statuses: list[Status] = []
@@ -70,7 +74,7 @@ class Defaults(Filesystem):
         return answer("get_file_size", statistics.value.length)
 
     def default_recursively_create_dir(self, uri: str) -> Outcome[None]:
-        """Walk up to the first directory that is there, then create downwards."""
+        """Walk up to the first directory that is there, or that is not the case's, then create downwards."""
         op = "recursively_create_dir"
         missing: list[str] = []
         at = uri.rstrip("/") if paths.parse(uri).path.rstrip("/") else uri
@@ -86,10 +90,9 @@ class Defaults(Filesystem):
             if exists.code is not Code.NOT_FOUND:
                 return passed_on(op, None, exists)
             missing.append(paths.basename(at))
-            parent = paths.dirname(at)
-            if parent == at:
+            at = paths.dirname(at)
+            if not self.may_create(at):
                 break
-            at = parent
         for name in reversed(missing):
             at = paths.join(at, name)
             created = self.create_dir(at)

@@ -37,20 +37,20 @@ class Guard:
         if op == "copy_file":  # the source is only read
             names, translated = names[1:], translated[1:]
         for name, plain in zip(names, translated, strict=True):
-            self._admit_name(op, name)
+            if not self.reaches(op, name):
+                raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
             self._admit_translation(op, name, plain)
 
-    def _admit_name(self, op: str, name: str) -> None:
+    def reaches(self, op: str, name: str) -> bool:
+        """Whether `op` may get this URI, as long as translate_name leaves it where it is."""
         uri = paths.parse(name)
         parts = paths.components(uri.path)
         if uri.prefix != self._prefix or ".." in parts:
-            raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
+            return False
         if parts[: len(self._components)] == self._components:
-            return
+            return True
         creates = op in ("create_dir", "recursively_create_dir")
-        if self._making and creates and parts and parts == self._components[: len(parts)]:
-            return
-        raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
+        return self._making and creates and bool(parts) and parts == self._components[: len(parts)]
 
     def _admit_translation(self, op: str, name: str, plain: str) -> None:
         # A plugin may translate a URI into anything. The result must at least contain the name of the case's directory.

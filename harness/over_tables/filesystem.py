@@ -85,6 +85,10 @@ class HostFilesystem(HostedOps, Defaults):
             return self.raw.translate_name(uri)
         return answer("translate_name", paths.translate(uri))
 
+    def may_create(self, uri: str) -> bool:
+        """Whether the guard lets a directory be created there."""
+        return self._guard.reaches("create_dir", uri)
+
     # The ops that core has a default for ------------------------------------------------------------------------------
 
     def recursively_create_dir(self, uri: str) -> Outcome[None]:

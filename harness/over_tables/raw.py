@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from ..ops.codes import Code
 from ..ops.outcomes import (
+    POISON_BYTE,
+    POISON_SIGNED,
     Configuration,
     Death,
     DiedError,
@@ -68,11 +70,10 @@ class RawFilesystem:
     def perform(self, op: str, arguments: Sequence[Value], take: Callable[[Reply], T], empty: T) -> Outcome[T]:
         """One op; `take` reads what stands behind code, message and watch, `empty` is the value of an absent op."""
         try:
-            reply = self.call(op, *arguments)
+            return self.answered(op, arguments, self.call(op, *arguments), take, empty)
         except DiedError as died:
             self.lost(op, arguments, died.death)
             raise
-        return self.answered(op, arguments, reply, take, empty)
 
     def answered(
         self, op: str, arguments: Sequence[Value], reply: Reply | None, take: Callable[[Reply], T], empty: T
@@ -84,7 +85,7 @@ class RawFilesystem:
         # Enumerations are slow to make, and nearly every call is the plain one.
         outcome = Outcome(
             op,
-            Code(code) if code else Code.OK,
+            _code(reply, code) if code else Code.OK,
             message,
             take(reply),
             Watch(watch) if watch else Watch.NOTHING,
@@ -175,7 +176,9 @@ class RawFilesystem:
             returned = bool(reply.take_number())
             if not with_statuses:
                 return Existence(returned, None)
-            return Existence(returned, tuple(Status(Code(reply.take_number()), reply.take_text()) for _ in paths))
+            return Existence(
+                returned, tuple(Status(_code(reply, reply.take_number()), reply.take_text()) for _ in paths)
+            )
 
         arguments: list[Value] = [self.filesystem, int(with_statuses), *map(os.fsencode, paths)]
         return self.perform("paths_exist", arguments, take, Existence(False, None))
@@ -185,7 +188,7 @@ class RawFilesystem:
         return self.perform(
             "stat",
             (self.filesystem, os.fsencode(path)),
-            lambda r: Statistics(r.take_number(), r.take_number(), r.take_number()),
+            lambda r: Statistics(r.take_number(), r.take_number(), _byte(r.take_number())),
             Statistics(0, 0, 0),
         )
 
@@ -276,6 +279,17 @@ class RawFilesystem:
 def _text_or_none(reply: Reply) -> str | None:
     is_null, text = reply.take_number(), reply.take_text()
     return None if is_null else text
+
+
+def _byte(number: int) -> int:
+    return POISON_SIGNED if number == POISON_BYTE else number
+
+
+def _code(reply: Reply, number: int) -> Code:
+    try:
+        return Code(number)
+    except ValueError:
+        raise reply.damaged(f"{number} is no status code") from None
 
 
 def _token(reply: Reply) -> Token:
