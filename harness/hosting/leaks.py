@@ -28,7 +28,7 @@ GRACE = 1.0
 Repeat = Callable[[int], object]
 
 
-def leaked_per_call(host: Host, repeat: Repeat) -> dict[str, int]:
+def leaked_per_round(host: Host, repeat: Repeat) -> dict[str, int]:
     """The leaks by name, a key of LEAST each, with the growth per round. Empty where nothing leaks.
 
     Bytes are not counted where descriptors or threads leak, because the process would run out of those.
@@ -77,7 +77,7 @@ def _settled(host: Host, before: State, rounds: int, names: Iterable[str]) -> di
 def _grown(before: State, after: State, rounds: int, names: Iterable[str]) -> dict[str, int]:
     grown = {name: getattr(after, name) - getattr(before, name) for name in names}
     return {
-        name: growth // rounds
+        name: round(growth / rounds)
         for name, growth in grown.items()
         if growth >= max(LEAST[name] * rounds, NOISE if name in ("heap", "mapped") else 0)
     }
