@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -10,6 +11,12 @@ from tests.records import record
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.redaction import Redaction, looks_secret, passwords
 from tffs_conformance.reports.model.verdicts import Verdict
+
+
+def shows(text: str, secret: str) -> bool:
+    """Whether eight characters of a secret in a row stand in a text."""
+    return any(secret[at : at + 8] in text for at in range(len(secret) - 7))
+
 
 SECRET = 'a "b\\c/\u00e9'
 
@@ -91,6 +98,21 @@ def test_a_secret_is_found_as_python_and_json_write_it_and_nothing_else_goes(val
     redaction = Redaction({"N": value})
     assert redaction.text(json.dumps(value)) == redaction.text(json.dumps(value, ensure_ascii=False)) == '"<N>"'
     assert redaction.text(repr(value))[1:-1] == "<N>"
+
+
+@pytest.mark.parametrize("secret", ["wJalr+secret/of=tests-0123456789", 'it\'s "caf\u00e9" \\ with\nmuch more'])
+@pytest.mark.parametrize(
+    "form",
+    [str, repr, json.dumps, lambda text: repr(text.encode()), lambda text: repr(text.encode() + b"\"'"), quote],
+    ids=["text", "repr", "json", "bytes", "quotes", "url"],
+)
+def test_eight_characters_of_a_secret_are_one_and_seven_are_none(secret: str, form: Callable[[str], str]) -> None:
+    redaction = Redaction({"T": secret})
+    for begin in range(len(secret) - 7):
+        for end in range(begin + 8, len(secret) + 1):
+            assert not shows(redaction.text(f"x{form(secret[begin:end])}y"), form(secret)[1:-1])
+    assert redaction.text(f"x {secret[:7]} y") == f"x {secret[:7]} y"
+    assert redaction.data(f"x {secret[3:20]} y".encode()) == b"x <T> y"
 
 
 def test_bytes_are_kept_without_secrets() -> None:

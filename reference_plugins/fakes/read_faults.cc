@@ -75,6 +75,14 @@ int64_t ExactEndIsOutOfRange(Reader file, uint64_t offset, size_t n, char* buffe
   return got;
 }
 
+int64_t TellsToken(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int64_t got = RightRead(file, offset, n, buffer, status);
+  const char* set = std::getenv("FAKE_TOKEN");
+  const std::string token = set != nullptr ? set : "there is no FAKE_TOKEN";
+  for (int64_t k = 0; k < got; ++k) buffer[k] = token[(offset + k) % token.size()];
+  return got;
+}
+
 // What a read of 0 bytes answers.
 template <TF_Code code, int64_t gives>
 int64_t NothingIs(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
@@ -169,6 +177,7 @@ std::vector<Fault> ReadFaults() {
       Reads("read.overrun", "writes a zero byte behind the n bytes",
             "the buffer has n bytes and no more", Overrun),
       Reads("read.garbage", "flips a bit in the middle", kBytes, Garbage),
+      Reads("read.tells-token", "gives FAKE_TOKEN over and over for the bytes", kBytes, TellsToken),
       Reads("read.error-returns-partial",
             "a read that meets the end answers INTERNAL with the partial count",
             "an error other than the end gives -1", ErrorReturnsPartial),

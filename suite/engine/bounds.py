@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from ...harness.ops.outcomes import Outcome, Read
 from ...harness.over_tables.raw import Call
 from ...reports.model.records import CaseRecord
-from ...reports.model.redaction import Redaction
+from ...reports.model.redaction import PIECE, Redaction
 from ...reports.model.verdicts import Verdict
 from ...reports.plain import dumps, plain
-from .callformat import Cut, ValueFormat
+from .callformat import Cut, ValueFormat, unsplit
 
 #: The length of the JSON of a record is at most this, unless it has very many checks of short texts.
 RECORD = 10_000
@@ -38,8 +38,9 @@ _STEPS = ((4000, 200, 16_000), (1000, 60, 2_000), (400, 30, 500), (200, 12, 200)
 class CallLog(list[Call]):
     """The calls of a case. Long values beyond `REMEMBERED` bytes in all are replaced by what is left of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, redaction: Redaction) -> None:
         super().__init__()
+        self._redaction = redaction
         self._room = REMEMBERED
         #: Whether what is called now prepares the stimulus.
         self.is_preparing = False
@@ -60,6 +61,11 @@ class CallLog(list[Call]):
             self.preparing.add(len(self))
         super().append((op, arguments, outcome))
 
+    def forget(self, count: int) -> None:
+        """Leave the first calls, so many: those that only found out which op is at fault are no calls of the case."""
+        del self[count:]
+        self.preparing = {place for place in self.preparing if place < count}
+
     def _short(self, outcome: Outcome[object]) -> Outcome[object]:
         value = outcome.value
         if isinstance(value, Read) and len(value.data) > LONG:
@@ -67,7 +73,8 @@ class CallLog(list[Call]):
         elif isinstance(value, tuple):
             outcome = changed(outcome, value=tuple(map(self._remembered, value)))
         if len(outcome.message) > LONG:
-            said = f"{outcome.message[:LONG]}… ({len(outcome.message)} characters, and no more are known)"
+            head = self._redaction.text(outcome.message[: LONG + PIECE - 1])[:LONG]
+            said = f"{head}… ({len(outcome.message)} characters, and no more are known)"
             outcome = changed(outcome, message=said)
         return outcome
 
@@ -92,7 +99,7 @@ class Keeper:
             return None
         name = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-") + ".calls.txt"
         whole = changed(form, most=LONG, kept=self._value)
-        lines = (self._redaction.text(whole.line(call)) for call in calls)
+        lines = (self._redaction.text(whole.line(call)) for call in unsplit(calls, self._redaction))
         try:
             self._write(name, (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines))
         except OSError:

@@ -1,14 +1,19 @@
 """Op calls as people read them: each value in few characters, whatever a plugin answers."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import replace as changed
+from itertools import accumulate
 
-from ...harness.ops.outcomes import Outcome
+from ...harness.ops.outcomes import POISON_SIGNED, POISON_UNSIGNED, Outcome, Read
 from ...harness.ops.tables import FILESYSTEM, TABLES
 from ...harness.over_tables.raw import Call
+from ...reports.model.redaction import PIECE, Redaction
 
 _ON_FILESYSTEM = frozenset(TABLES[FILESYSTEM])
+_NOTHING = Redaction({})
 #: Longer byte strings are shown by their length and their first bytes.
 _SHOWN = 40
 #: Of longer lists the first entries are shown.
@@ -26,17 +31,19 @@ class Cut:
     @classmethod
     def of(cls, data: bytes) -> "Cut":
         """The first bytes, the length, and the digest."""
-        return cls(data[:_SHOWN], len(data), hashlib.sha256(data).hexdigest())
+        return cls(data[: _SHOWN + PIECE - 1], len(data), hashlib.sha256(data).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
 class ValueFormat:
     """How values are shown: `presentable` makes the text that a reader sees, before it is cut at `most` characters.
 
-    `kept` takes byte strings that are cut; then they are shown with their digest, which is what they are kept as.
+    `redaction` takes secrets out of byte strings and of what is in pieces. `kept` takes byte strings that are cut; then
+    they are shown with their digest, which is what they are kept as.
     """
 
     presentable: Callable[[str], str] = str
+    redaction: Redaction = _NOTHING
     most: int = _SHOWN
     kept: Callable[[bytes], str] | None = None
 
@@ -44,19 +51,19 @@ class ValueFormat:
         """A value in few characters."""
         match value:
             case bytes():
-                return repr(value) if len(value) <= self.most else self._cut(value)
+                return repr(self.redaction.data(value)) if len(value) <= self.most else self._cut(value)
             case Cut(head, length, digest):
-                return f"{head!r}… ({length} bytes, sha256 {digest})"
+                return f"{self._head(head, _SHOWN)}… ({length} bytes, sha256 {digest})"
             case str():
                 text = self.presentable(value)
                 return repr(text) if len(text) <= 2 * self.most else f"{text[: self.most]!r}… ({len(text)} characters)"
             case dict():
                 return "{" + self._few([f"{self.show(key)}: {self.show(entry)}" for key, entry in value.items()]) + "}"
             case list() | tuple():
-                shown = [self.show(entry) for entry in value[: _ENTRIES * self.most]]
+                shown = [self.show(entry) for entry in self._unsplit(value[: _ENTRIES * self.most])]
                 return "[" + self._few(shown, len(value)) + "]"
             case int():
-                return str(value)
+                return "not written" if value in (POISON_SIGNED, POISON_UNSIGNED) else str(value)
         if is_dataclass(value):
             parts = (f"{field.name}={self.show(getattr(value, field.name))}" for field in fields(value))
             return f"{type(value).__name__}({', '.join(parts)})"
@@ -76,7 +83,22 @@ class ValueFormat:
 
     def _cut(self, value: bytes) -> str:
         digest = f", sha256 {self.kept(value)}" if self.kept else ""
-        return f"{value[: self.most]!r}… ({len(value)} bytes{digest})"
+        return f"{self._head(value, self.most)}… ({len(value)} bytes{digest})"
+
+    def _head(self, value: bytes, most: int) -> str:
+        """The first bytes. They are cut after they were redacted: then no part of a secret is left before the cut."""
+        return repr(self.redaction.data(value[: most + PIECE - 1])[:most])
+
+    def _unsplit(self, entries: Sequence[object]) -> Sequence[object]:
+        """Entries that together are no secret either."""
+        texts = [os.fsencode(entry) for entry in entries if isinstance(entry, str | bytes)]
+        if not self.redaction.is_needed or len(texts) < len(entries):
+            return entries
+        places = accumulate(map(len, texts[:-1]), initial=0)
+        parts = self.redaction.pieces([*zip(places, texts, strict=False)])
+        return [
+            part if isinstance(entry, bytes) else os.fsdecode(part) for part, entry in zip(parts, entries, strict=True)
+        ]
 
     def _few(self, shown: list[str], count: int | None = None) -> str:
         most = _ENTRIES if self.most == _SHOWN else len(shown)
@@ -98,12 +120,41 @@ class ValueFormat:
         return argument
 
 
-_PLAIN = ValueFormat()
+#: A value in few characters.
+show = ValueFormat().show
 
 
-def show(value: object, presentable: Callable[[str], str] = str) -> str:
-    """A value in few characters; `presentable` makes of a text what a reader sees."""
-    return (_PLAIN if presentable is str else ValueFormat(presentable)).show(value)
+def unsplit(calls: Sequence[Call], redaction: Redaction) -> Sequence[Call]:
+    """The calls without the secrets that several reads return together: of one file, or one after the other."""
+    if not redaction.is_needed:
+        return calls
+    opened: dict[object, object] = {}
+    reads: dict[int, bytes] = {}
+    files: dict[object, dict[int, int]] = {}
+    for number, (op, arguments, outcome) in enumerate(calls):
+        match arguments, outcome:
+            case (_, path), Outcome(value=int() as handle) if op.startswith("new_"):
+                opened[handle] = path
+            case (handle, int() as offset, _), Outcome(value=Read(data=bytes() as data) | (int(), bytes() as data)):
+                files.setdefault(opened.get(handle, handle), {})[number] = offset
+                reads[number] = data
+    in_time = dict(zip(reads, accumulate(map(len, reads.values()), initial=0), strict=False))
+    for places in (*files.values(), in_time):
+        parts = redaction.pieces([(place, reads[number]) for number, place in places.items()])
+        reads |= zip(places, parts, strict=True)
+    return [
+        (
+            op,
+            arguments,
+            _returning(outcome, reads[number]) if isinstance(outcome, Outcome) and number in reads else outcome,
+        )
+        for number, (op, arguments, outcome) in enumerate(calls)
+    ]
+
+
+def _returning(outcome: Outcome[object], data: bytes) -> Outcome[object]:
+    value = outcome.value
+    return changed(outcome, value=changed(value, data=data) if isinstance(value, Read) else (0, data))
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
