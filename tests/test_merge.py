@@ -149,7 +149,7 @@ OTHER_CLAUSES = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
         ({"contract": "test/2"}, "its contract is test/2, and that of 0/report.json is test/1"),
         ({"suite": replace(HEADER.suite, version="1")}, "its suite is 1"),
         ({"suite": replace(HEADER.suite, commit="a" * 40)}, "its commit is aaa"),
-        ({"suite": replace(HEADER.suite, tier="must")}, "its tier is must"),
+        ({"suite": replace(HEADER.suite, tier="quick")}, "its tier is quick"),
         ({"suite": replace(HEADER.suite, seed=8)}, "its seed is 8, and that of 0/report.json is 7"),
         ({"suite": replace(HEADER.suite, options={"call_timeout": 1})}, "its call_timeout is 1"),
         ({"suite": replace(HEADER.suite, command=("pytest", "--env=A=2"))}, "its command is pytest --env=A=2"),
@@ -163,6 +163,7 @@ OTHER_CLAUSES = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
         ({"target": replace(HEADER.target, runtime="TensorFlow")}, "its runtime is TensorFlow"),
         ({"target": replace(HEADER.target, profile="x.toml")}, "its profile is x.toml"),
         ({"target": replace(HEADER.target, environment=("A",))}, "its variables is A, and"),
+        ({"target": replace(HEADER.target, values="1" * 64)}, "its digest of the profile's variables is 1111"),
         ({"target": replace(HEADER.target, tables={"read": "absent"})}, "its ops of the plugin is none"),
         ({"target": replace(HEADER.target, tables={"read": "plugin"})}, "its list of ops is read: plugin, and"),
         ({"claims": (CLAIM,)}, "its claims is append = true, and that of 0/report.json is none"),
@@ -254,6 +255,20 @@ def test_shards_are_the_report_of_one_run(tmp_path: Path) -> None:
     assert timeless(found) == timeless(whole)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [("MODE = 'a'", "MODE = 'b'", 2), ("MODE = 'a'\nKEY = 'one key'", "MODE = 'a'\nKEY = 'another'", 0)],
+)
+def test_shards_differ_in_a_variable_and_are_refused(tmp_path: Path, first: str, second: str, code: int) -> None:
+    paths = []
+    for number, variables in ((1, first), (2, second)):
+        (tmp_path / "mine.toml").write_text(f"[plugin]\npath = 'posix'\n[env]\n{variables}\n")
+        profile, shard = "--plugin-profile=mine.toml", f"--shard={number}/2"
+        assert run(tmp_path, profile, "--tier=smoke", "--seed=7", shard, f"--report-dir={number}").returncode == 0
+        paths.append(tmp_path / str(number) / REPORT_NAME)
+    assert ("its digest of the profile's variables is" in merging(tmp_path, *paths, code=code)) == (code == 2)
+
+
 def timeless(report: Report) -> Report:
     cases = tuple(replace(one, duration=0, ops=()) for one in report.cases)
     suite = replace(report.suite, started="", duration=None)
@@ -277,7 +292,7 @@ def test_every_case_is_in_one_shard_and_all_shards_make_as_many_calls() -> None:
 
 
 def test_shards_of_a_selection_have_its_cases_alone() -> None:
-    wanted = [Wanted("must", TIERS[:2], (), ("counts/*",), (k, 2)) for k in (1, 2)]
+    wanted = [Wanted("quick", TIERS[:2], (), ("counts/*",), (k, 2)) for k in (1, 2)]
     shards = [{one.id for one in filter(part.has, part.in_tier())} for part in wanted]
     asked = {one.id for one in wanted[0].in_tier() if one.id.startswith("counts/")}
     assert "counts/around-a-page" in asked

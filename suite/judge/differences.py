@@ -47,6 +47,7 @@ def facts(report: Report) -> dict[str, str]:
         "profile": target.profile,
         "claims": {claim.name: claim.value for claim in report.claims},
         "variables": list(target.environment),
+        "digest of the profile's variables": target.values,
         "ops of the plugin": [op for op, answer in target.tables.items() if answer == "plugin"],
     }
     return {what: value if isinstance(value, str) else _shown(value) for what, value in found.items()}

@@ -1,8 +1,9 @@
 """What is found out about a plugin before its first case: what it registers, and what a report says of it."""
 
 import hashlib
+import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -95,8 +96,8 @@ def _registration(loader: Loader) -> Registration | None:
     return loaded.registration
 
 
-def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
-    """What the report says of a target; `profile` is the name of its profile."""
+def facts(target: Target, seen: PluginSeen, profile: str | None, variables: Collection[str]) -> TargetFacts:
+    """What the report says of a target; `profile` is the name of its profile, which gives values to `variables`."""
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = REACHED if target.through else entry.present if entry else frozenset()
     interface = " and its interface" if target.through else ""
@@ -113,10 +114,23 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         runtime=f"{seen.runtime}{interface} {machine} {platform.machine()}",
         profile=profile,
         environment=tuple(sorted(target.environment)),
+        values=_digest({name: target.environment[name] for name in variables if name not in target.secrets}),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},
         abi=_abi(seen.abi) if seen.abi else None,
         limits=dict(target.limits),
     )
+
+
+def _digest(values: Mapping[str, str]) -> str | None:
+    """A digest by which parts of a run agree on the values of variables.
+
+    Whoever has a report can try values. So all values are in one digest, each try takes a tenth of a second, and the
+    names are the salt. That does not protect a secret of few possible values: secrets are left out. They are often
+    issued to each shard anew, too.
+    """
+    text = json.dumps(sorted(values.items())).encode()
+    salt = json.dumps(sorted(values)).encode()
+    return hashlib.scrypt(text, salt=salt, n=1 << 15, r=8, p=1, maxmem=1 << 26, dklen=32).hex() if values else None
 
 
 def _abi(told: Abi) -> AbiFacts:

@@ -212,7 +212,7 @@ def _prepared(
             target = replace(target, host_command=around)
         target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
-        found.append(PreparedTarget(target, facts(target, seen, claimed.name or None), measured))
+        found.append(PreparedTarget(target, facts(target, seen, claimed.name or None, claimed.environment), measured))
     return found
 
 
