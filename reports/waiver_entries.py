@@ -1,8 +1,8 @@
-"""Entries of a file of waivers: one for each clause, case and fingerprint of violations."""
+"""Entries of a file of waivers: one for each clause and fingerprint of violations."""
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import tomlkit
 from tomlkit.items import String, StringType, Trivia
@@ -26,18 +26,34 @@ def breaches(report: Report, *verdicts: Verdict) -> dict[Breach, None]:
 
 
 def entries(
-    found: Iterable[Breach],
+    found: Collection[Breach],
+    report: Report,
     *,
     reason: str,
     owner: str,
     issue: str | None = None,
     expires: datetime.date | None = None,
 ) -> list[dict[str, object]]:
-    """One entry for each: what is broken so in another case is new, and no pattern accepts it beforehand."""
+    """One entry for each clause and fingerprint of what was found in a report, for all cases if it is from several.
+
+    Where the report has the same of the clause elsewhere and it is accepted there, each case has an entry of its own.
+    """
     why = {"reason": reason, "owner": owner, "issue": issue, "expires": expires}
     said = {key: value for key, value in why.items() if value is not None}
-    each = dict.fromkeys((clause, case, fingerprint(got)) for clause, case, got in found)
-    return [{"clause": clause, "case": case, "fingerprint": got, **said} for clause, case, got in each]
+    accepted = {
+        (check.clause, fingerprint(check.got))
+        for case in report.cases
+        for check in case.checks
+        if (check.clause, case.id, check.got) not in found
+    }
+    cases: dict[tuple[str, str], dict[str, None]] = {}
+    for clause, case, got in found:
+        cases.setdefault((clause, fingerprint(got)), {})[case] = None
+    return [
+        {"clause": clause, "case": case, "fingerprint": got, **said}
+        for (clause, got), those in cases.items()
+        for case in (those if len(those) == 1 or (clause, got) in accepted else ("*",))
+    ]
 
 
 def items(entry: Mapping[str, object]) -> dict[str, object]:

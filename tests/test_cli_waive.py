@@ -8,12 +8,20 @@ from typing import Any
 import pytest
 
 from tests.commands import output_of
-from tests.records import GOOD, broken, report_of
+from tests.records import GOOD, broken, record, report_of
 from tffs_conformance.reports.document import write
-from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.waivers import read
 from tffs_conformance.suite.judge.waivers import waived
+
+X = """[[waiver]]
+clause = "read.succeeds"
+case = "read/x"
+fingerprint = "code=UNKNOWN"
+reason = "known"
+owner = "team"
+"""
 
 ODD = 'a "quoted" \\ \x1b\udcff'
 
@@ -29,23 +37,38 @@ def entries(directory: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_an_entry_for_each_clause_case_and_fingerprint(tmp_path: Path) -> None:
+def test_an_entry_for_each_clause_and_fingerprint(tmp_path: Path) -> None:
     output = waive(tmp_path, *GOOD, broken("read/x"), broken("read/y"), broken("read/z", got=ODD))
     assert "added    read.succeeds" in output
     said = {"reason": "known", "owner": "team"}
     assert entries(tmp_path) == [
-        {"clause": "read.succeeds", "case": "read/x", "fingerprint": "code=UNKNOWN"} | said,
-        {"clause": "read.succeeds", "case": "read/y", "fingerprint": "code=UNKNOWN"} | said,
+        {"clause": "read.succeeds", "case": "*", "fingerprint": "code=UNKNOWN"} | said,
         {"clause": "read.succeeds", "case": "read/z", "fingerprint": 'a "quoted" \\\\ \\x1b\\xff'} | said,
     ]
 
 
-def test_another_case_that_is_broken_the_same_way_is_new(tmp_path: Path) -> None:
-    waive(tmp_path, broken("read/x"), broken("read/y"))
+RIGHT = record("read/right", Verdict.CONFORM, CheckRecord("read.succeeds", Verdict.CONFORM, "", "code=UNKNOWN"))
+
+
+@pytest.mark.parametrize(
+    ("cases", "before", "fits"),
+    [
+        (("read/x",), "", ["read/x"]),
+        (("read/x", "read/y"), "", ["*"]),
+        # What is right in one case, or has an entry of its own, is no mistake wherever it is seen.
+        (("read/x", "read/y", "read/right"), "", ["read/x", "read/y"]),
+        (("read/x", "read/y", "read/z"), "read/x", ["read/x", "read/y", "read/z"]),
+    ],
+)
+def test_what_is_wrong_in_several_cases_alike_has_one_entry(
+    tmp_path: Path, cases: tuple[str, ...], before: str, fits: list[str]
+) -> None:
+    (tmp_path / "waivers.toml").write_text(X if before else "")
+    waive(tmp_path, *(RIGHT if name == RIGHT.id else broken(name) for name in cases))
+    assert [entry["case"] for entry in entries(tmp_path)] == fits
     accepted = read(tmp_path / "waivers.toml", date.today())
-    assert [waived(broken(name), accepted).verdict for name in ("read/x", "read/new")] == [
-        Verdict.WAIVED, Verdict.VIOLATION,
-    ]  # fmt: skip
+    seen = [waived(broken(name), accepted).verdict for name in ("read/x", "read/new", "read/right")]
+    assert seen == [Verdict.WAIVED, *[Verdict.WAIVED if fits == ["*"] else Verdict.VIOLATION] * 2]
 
 
 def test_only_of_the_clauses_that_are_asked_for(tmp_path: Path) -> None:
@@ -86,19 +109,11 @@ def test_what_says_nothing_is_refused(tmp_path: Path, more: tuple[str, ...], sai
     assert not (tmp_path / "waivers.toml").exists()
 
 
-X = """[[waiver]]
-clause = "read.succeeds"
-case = "read/x"
-fingerprint = "code=UNKNOWN"
-reason = "known"
-owner = "team"
-"""
-
-
 @pytest.mark.parametrize(
     ("before", "said"),
     [
         (X, "does not accept already"),
+        (f"{X}expires = 2020-01-01\n".replace("read/x", "*"), "waiver 1 (read.succeeds, *) says so already"),
         (f"{X}expires = 2020-01-01\n", "waiver 1 (read.succeeds, read/x) says so already, and it expired"),
         ('waiver = [{clause = "stat.odd", fingerprint = "x", reason = "r", owner = "o"}]', "begin with [[waiver]]"),
         ("no = [", "is no TOML"),

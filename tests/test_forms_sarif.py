@@ -55,6 +55,15 @@ def test_a_check_that_is_not_kept_is_a_result_of_its_clause() -> None:
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "mine.so"
 
 
+def test_what_breaks_a_clause_alike_is_one_result() -> None:
+    other = replace(BROKEN, got="code=OK", times=3)
+    cases = [record(f"read/{name}", Verdict.VIOLATION, BROKEN) for name in "bcd"]
+    second, first = run_of(report_of(*GOOD, *cases, record("read/e", Verdict.VIOLATION, other)))["results"]
+    assert (first["occurrenceCount"], second["occurrenceCount"]) == (3, 3)
+    assert "read/b: expected code=OK, got code=UNKNOWN {{x}}. So it is in 2 other cases.\n" in first["message"]["text"]
+    assert "other case" not in second["message"]["text"]
+
+
 def test_every_clause_is_a_rule() -> None:
     rules = run_of(report_of(*GOOD))["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(HEADER.clauses)
@@ -87,9 +96,11 @@ def test_a_waived_violation_is_suppressed() -> None:
 
 def test_identities_stay_and_are_never_twice() -> None:
     def identities(got: str) -> list[str]:
-        broken = replace(BROKEN, got=got)
-        twice = record("read/b", Verdict.VIOLATION, broken, broken, replace(broken, verdict=Verdict.WARNING))
-        results = run_of(report_of(*GOOD, twice, record("read/c", Verdict.VIOLATION, broken)))["results"]
+        broken, other = (replace(BROKEN, got=f"{got} {k}") for k in range(2))
+        twice = record("read/b", Verdict.VIOLATION, broken, other, replace(broken, verdict=Verdict.WARNING))
+        results = run_of(report_of(*GOOD, twice, record("read/c", Verdict.VIOLATION, replace(broken, got=f"{got} 2"))))[
+            "results"
+        ]
         return [result["partialFingerprints"]["primaryLocationLineHash"] for result in results]
 
     assert len(set(identities("a"))) == 4
@@ -111,7 +122,9 @@ def test_what_went_wrong_beside_the_plugin_is_told() -> None:
 
 def test_what_github_does_not_take_is_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sarif, "MOST", 3)
-    run = run_of(report_of(*GOOD, *(record(f"read/{k}", Verdict.VIOLATION, BROKEN) for k in range(5))))
+    run = run_of(
+        report_of(*GOOD, *(record(f"read/{k}", Verdict.VIOLATION, replace(BROKEN, got=str(k))) for k in range(5)))
+    )
     assert len(run["results"]) == 3
     notes = run["invocations"][0]["toolExecutionNotifications"]
     assert [note["message"]["text"] for note in notes] == ["2 results left out of this file"]

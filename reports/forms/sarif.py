@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, which code scanning reads: a rule a clause, a result a check that is not kept.
+"""A report as SARIF 2.1.0, which code scanning reads: a rule a clause, a result what breaks it alike.
 
 The objects are plain dictionaries, held to SARIF's JSON schema by a test. The libraries that have classes for them are
 not used: sarif-om saw its last release in 2019, sarif-pydantic brings pydantic into every installation.
@@ -6,14 +6,14 @@ not used: sarif-om saw its last release in 2019, sarif-pydantic brings pydantic 
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
 from ..escape import command_line
 from ..model.counts import number
-from ..model.findings import Finding, Made, by_clause
+from ..model.findings import Finding, Made, findings
 from ..model.report import ClauseAccount, Report
 from ..model.verdicts import TargetVerdict, Verdict
 from ..plain import dumps
@@ -32,12 +32,12 @@ RESULTS = {Verdict.VIOLATION: "error", Verdict.WARNING: "warning", Verdict.WAIVE
 
 def render(report: Report) -> str:
     """The text of report.sarif: violations, warnings, then waived violations, of each kind causes first."""
-    found = [finding for verdict in RESULTS for finding in by_clause(report, verdict)]
+    found = [alike for verdict in RESULTS for finding in findings(report, verdict) for alike in _alike(report, finding)]
     run = {
         "tool": {"driver": _driver(report)},
         "automationDetails": {"id": f"tffs-conformance/{_uri(report)}/"},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(report, sum(len(finding.checks) for finding in found) - MOST)],
+        "invocations": [_invocation(report, len(found) - MOST)],
         "results": list(islice(_results(report, found), MOST)),
         "properties": {
             "verdict": report.verdict,
@@ -84,23 +84,31 @@ def _invocation(report: Report, left: int) -> dict[str, Any]:
     }
 
 
-def _results(report: Report, found: list[Finding]) -> Iterator[dict[str, Any]]:
+def _alike(report: Report, finding: Finding) -> Iterable[list[Made]]:
+    """The checks of a clause and an op that got the same, and are waived for the same reason; the plainest first."""
+    groups: dict[tuple[str | None, ...], list[Made]] = {}
+    for case, check in (*finding.checks, *finding.also, *finding.folded):
+        why = words.why_waived(report, case, check) if check.verdict is Verdict.WAIVED else ""
+        groups.setdefault((check.clause, check.op, check.got, why), []).append((case, check))
+    return groups.values()
+
+
+def _results(report: Report, found: list[list[Made]]) -> Iterator[dict[str, Any]]:
     places = {name: place for place, name in enumerate(report.clauses)}
     numbers: Counter[tuple[str, str]] = Counter()
     uri = _uri(report)
-    for finding in found:
-        for made in finding.checks:
-            yield _result(report, made) | {
-                "ruleIndex": places[finding.clause],
-                "partialFingerprints": {"primaryLocationLineHash": _identity(report, made, numbers)},
-                "locations": [
-                    {
-                        # GitHub wants a file and a line: a plugin has no source here, so it is the plugin itself.
-                        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}},
-                        "logicalLocations": [{"fullyQualifiedName": _name(made[0].id), "kind": "case"}],
-                    }
-                ],
-            }
+    for checks in found:
+        yield _result(report, checks) | {
+            "ruleIndex": places[checks[0][1].clause],
+            "partialFingerprints": {"primaryLocationLineHash": _identity(report, checks[0], numbers)},
+            "locations": [
+                {
+                    # GitHub wants a file and a line: a plugin has no source here, so it is the plugin itself.
+                    "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}},
+                    "logicalLocations": [{"fullyQualifiedName": _name(checks[0][0].id), "kind": "case"}],
+                }
+            ],
+        }
 
 
 def _identity(report: Report, made: Made, numbers: Counter[tuple[str, str]]) -> str:
@@ -115,16 +123,18 @@ def _identity(report: Report, made: Made, numbers: Counter[tuple[str, str]]) -> 
     return f"{hashlib.sha256(known.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}:1"
 
 
-def _result(report: Report, made: Made) -> dict[str, Any]:
-    case, check = made
+def _result(report: Report, checks: list[Made]) -> dict[str, Any]:
+    case, check = checks[0]
+    others = len({case.id for case, _ in checks}) - 1
     said = f"In {words.shortened(case.id, LONGEST)}: {words.shortened(words.warning(report, check), LONGEST)}"
+    said += f". So it is in {number(others, 'other case')}" if others else ""
     stimulus = words.shortened(case.stimulus, LONGEST)
     again = words.shortened(words.again(report, case), LONGEST)
     result: dict[str, Any] = {
         "ruleId": _name(check.clause),
         "level": RESULTS[check.verdict],
         "message": {"text": _literal(f"{said}.\n{stimulus}\nAgain: {again}")},
-        "occurrenceCount": check.times,
+        "occurrenceCount": sum(check.times for _, check in checks),
         "properties": {"case": _cut(case.id), "expected": _cut(check.expected), "got": _cut(words.got(check))},
     }
     if check.verdict is Verdict.WAIVED:

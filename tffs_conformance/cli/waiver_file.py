@@ -74,7 +74,7 @@ def update(
             tables[number].update(edits)
     for number in reversed(gone):
         _drop(document, tables, number)
-    added = entries(left, reason=reason, owner=owner, issue=issue, expires=expires)
+    added = entries(left, report, reason=reason, owner=owner, issue=issue, expires=expires)
     _write(path, document, added)
     changes.added = _lines(added)
     return changes
@@ -94,17 +94,16 @@ def waive(
     """Add entries to the file at `path`, which holds `waivers`: for each violation in `report` that none of them fits.
 
     `clauses` is a pattern: violations of other clauses stay as they are, and so does all that the file has. One
-    line for each entry. Raises WaiverError where the file has such an entry, which does not fit any more, or OSError.
+    line for each entry. Raises WaiverError where the file has an entry for one of them, which expired, or OSError.
     """
     document, _ = _parsed(path)
     left = {breach: None for breach in breaches(report, Verdict.VIOLATION, Verdict.WAIVED) if fits(clauses, breach[0])}
     for waiver in waivers:
         if not waiver.expired:
             _claim(left, waiver)
-    added = entries(left, reason=reason, owner=owner, issue=issue, expires=expires)
+    added = entries(left, report, reason=reason, owner=owner, issue=issue, expires=expires)
     for number, waiver in enumerate(waivers, start=1):
-        said = {"clause": waiver.clause, "case": waiver.case, "fingerprint": waiver.fingerprint}
-        if any(entry.items() >= said.items() for entry in added):
+        if waiver.expired and _claim(left, waiver):
             raise WaiverError(
                 f"{path}: waiver {number} ({waiver.clause}, {waiver.case}) says so already, and it expired"
             )
