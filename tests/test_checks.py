@@ -4,6 +4,8 @@ import pytest
 
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Outcome, Source
+from tffs_conformance.harness.over_tables.raw import Call
+from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOpError, Checks, MisusedError
 from tffs_conformance.suite.judge.evidence import Statement
@@ -14,7 +16,7 @@ DISPUTED = "writable_file.cleanup.unclosed-data"
 
 
 def checks(*clauses: str) -> Checks:
-    return Checks("read/a", clauses, "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}))
+    return Checks("read/a", clauses, "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), ())
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -22,7 +24,7 @@ def test_a_statement_says_what_was_compared(holds: bool) -> None:
     made = checks(MUST)
     assert made.that(MUST, holds, "a", "b", "c") is holds
     # Of what is kept the plugin's own words are not recorded.
-    assert made.made == [Statement(MUST, holds, "a", "b", said=None if holds else "c")]
+    assert made.made == [Statement(MUST, holds, "a", "b", said=None if holds else "c", op=None if holds else "read")]
 
 
 def test_a_statement_names_the_reading_that_is_followed() -> None:
@@ -30,7 +32,7 @@ def test_a_statement_names_the_reading_that_is_followed() -> None:
     made.reading(DISPUTED, {"kept": False, "dropped": False}, "something else")
     made.reading(DISPUTED, {"kept": False, "dropped": True}, "the last")
     assert made.made == [
-        Statement(DISPUTED, False, "kept or dropped", "something else"),
+        Statement(DISPUTED, False, "kept or dropped", "something else", op="writable_file.cleanup"),
         Statement(DISPUTED, True, "kept or dropped", "the last", "dropped"),
     ]
 
@@ -77,7 +79,9 @@ def test_one_of_several_codes_is_right() -> None:
     assert not made.status(MUST, outcome(Code.INTERNAL), Code.OK, Code.NOT_FOUND)
     assert made.made == [
         Statement(MUST, True, "code=NOT_FOUND|OK", "code=OK"),
-        Statement(MUST, False, "code=NOT_FOUND|OK", "code=INTERNAL"),
+        Statement(
+            MUST, False, "code=NOT_FOUND|OK", "code=INTERNAL", op="stat", kind=StatementKind.CODE, code="INTERNAL"
+        ),
     ]
 
 
@@ -115,7 +119,30 @@ def test_what_is_only_noted_is_no_breach() -> None:
 
 
 def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
-    made = Checks("read/a", (MUST,), "mine:///case", Redaction({}))
+    made = Checks("read/a", (MUST,), "mine:///case", Redaction({}), ())
     assert made.presentable("a/b of mine:///case/c") == "a/b of {case}/c"
-    assert Checks("read/a", (MUST,), "mine:///x", Redaction({})).presentable("in /x/y") == "in {case}/y"
-    assert Checks("read/a", (MUST,), "mine://host/case", Redaction({})).presentable("ab") == "ab"
+    assert Checks("read/a", (MUST,), "mine:///x", Redaction({}), ()).presentable("in /x/y") == "in {case}/y"
+    assert Checks("read/a", (MUST,), "mine://host/case", Redaction({}), ()).presentable("ab") == "ab"
+
+
+@pytest.mark.parametrize(
+    ("clause", "what", "got", "answer"),
+    [
+        ("read.returns-the-bytes", "data", b"1", ("read", "missing content")),
+        ("read.returns-the-bytes", "data", b"123", ("read", "content")),
+        ("common.queries-agree", "is_directory: returned", 1, ("path_exists", "returned")),
+        ("common.queries-agree", "stat: length", 1, ("stat", "length")),
+        ("scenarios.records-are-read", "data of it", b"1", ("read", "missing content")),
+        ("paths.names-are-kept", "entries", ["a"], ("get_children", "names")),
+        ("robustness.leaves-no-memory", "", 1, ("path_exists", "leak")),
+        ("delete_recursively.deletes-everything", "tree", {"a": None}, ("get_children", "names")),
+    ],
+)
+def test_breach_names_the_op_that_gave_the_answer(clause: str, what: str, got: object, answer: tuple[str, str]) -> None:
+    calls: list[Call] = []
+    made = Checks("read/a", [clause], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), calls)
+    by = {"get_children": "delete_recursively"}
+    for op in ("stat", "get_children", "read", "path_exists", "random_access_file.cleanup"):
+        calls.append((op, (), Outcome(op, Code.OK, "", None, called_by=by.get(op, ""))))
+    made.equal(clause, what, b"12" if isinstance(got, bytes) else 2, got)
+    assert [(one.op, one.kind, one.code) for one in made.made] == [(*answer, None)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.reports.model.records import CheckRecord, Ending
+from tffs_conformance.reports.model.records import CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Clause, Level, Reading, catalogue
 from tffs_conformance.suite.contract.claims import Claims, Meaning
@@ -49,8 +49,8 @@ def claims(*names: str, **how: Any) -> Claims:
     return Claims(**given)
 
 
-def said(name: str, holds: bool, reading: str | None = None) -> Statement:
-    return Statement(name, holds, "expected", "got", reading)
+def said(name: str, holds: bool, reading: str | None = None, *, loses: bool = False) -> Statement:
+    return Statement(name, holds, "expected", "got", reading, loses=loses)
 
 
 # Of a check -----------------------------------------------------------------------------------------------------------
@@ -113,6 +113,13 @@ def test_with_claims(one: Statement, claimed: Claims, verdict: Verdict, expected
     assert checks.expected(one, claimed) == expected
 
 
+@pytest.mark.parametrize("level", ["should", "may", "must"])
+@pytest.mark.parametrize(("holds", "reading"), [(False, None), (True, "b")])
+def test_lost_data_in_no_accepted_reading_is_a_violation(level: str, holds: bool, reading: str | None) -> None:
+    one = said(f"{level}.losing", holds, reading, loses=True)
+    assert checks.verdict(one, Claims()) is (Verdict.WARNING if holds else Verdict.VIOLATION)
+
+
 def test_each_rule_decides_something() -> None:
     """A rule that none of the tables above needs is none: the names are those of the table of rules."""
     assert len({name for name, _, _ in checks.RULES}) == len(checks.RULES)
@@ -132,8 +139,11 @@ def test_each_harmful_reading_says_what_is_lost() -> None:
     [("may.plain", True, None), ("may.plain", False, False), (MUST, True, None), (MUST, False, None)],
 )
 def test_a_record_says_whether_it_held_where_the_verdict_does_not(name: str, holds: bool, told: bool | None) -> None:
-    made = check(Statement(name, holds, "a", "b", said="c", times=3), Claims())
-    assert made == CheckRecord(name, checks.verdict(said(name, holds), Claims()), "a", "b", None, "c", 3, told)
+    answer = ("read", StatementKind.CODE, "UNKNOWN")
+    made = check(Statement(name, holds, "a", "b", None, "c", 3, False, *answer), Claims())
+    assert made == CheckRecord(
+        name, checks.verdict(said(name, holds), Claims()), "a", "b", None, "c", 3, told, *(() if holds else answer)
+    )
 
 
 # Of a case ------------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ class Ending(StrEnum):
     BLOCKED = "blocked"
     DIED = "died"
     LACKING = "lacking"
+    UNWITNESSED = "unwitnessed"
     UNABLE = "unable"
     BROKEN = "broken"
 
@@ -32,9 +33,30 @@ REST: Mapping[Ending, Verdict] = {
     Ending.BLOCKED: Verdict.NOT_RUN,
     Ending.DIED: Verdict.NOT_RUN,
     Ending.LACKING: Verdict.ABSENT,
+    Ending.UNWITNESSED: Verdict.ABSENT,
     Ending.UNABLE: Verdict.NOT_RUN,
     Ending.BROKEN: Verdict.ERROR,
 }
+
+
+class StatementKind(StrEnum):
+    """What of an answer a statement compares, or what else an op did wrong."""
+
+    CODE = "code"
+    RETURNED = "returned"
+    LENGTH = "length"
+    TIME = "time"
+    TYPE = "type"
+    CONTENT = "content"
+    MISSING = "missing content"
+    NAMES = "names"
+    OUT_PARAMETER = "out-parameter"
+    OWNERSHIP = "ownership"
+    LEAK = "leak"
+    ORDER = "order"
+    CRASH = "crash"
+    HANG = "hang"
+    OTHER = "other"
 
 
 class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -61,6 +83,13 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         bool | None,
         Meta(description="Whether what was seen is as expected, where the verdict does not tell: of a MAY clause."),
     ] = None
+    op: Annotated[
+        str | None,
+        Meta(description="The op whose answer was compared, as the next two of a breach only."),
+    ] = None
+    kind: Annotated[StatementKind | None, Meta(description="What of the answer is wrong.")] = None
+    code: Annotated[str | None, Meta(description="The code that the op answered, where the code is wrong.")] = None
+    loses: Annotated[bool, Meta(description="Whether stored data is gone.")] = False
 
 
 class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -85,8 +114,9 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
         Ending,
         Meta(
             description="Whole: it came to its end. Blocked: an op that it needs does not work. Died: the process "
-            "ended or hung in an op. Lacking: the target lacks what it is about. Unable: a tool, a service or a "
-            "permission is missing here. Broken: the suite, the profile or the environment is."
+            "ended or hung in an op. Lacking: the target lacks what it is about. Unwitnessed: it needs another way to"
+            " the storage, and no backing was named. Unable: a tool, a service or a permission is missing here. "
+            "Broken: the suite, the profile or the environment is."
         ),
     ] = Ending.WHOLE
     cause: Annotated[

@@ -6,7 +6,7 @@ only in the cases that declare its clause.
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ...harness.hosting.limits import LEFT, LEFT_MESSAGE
 from ...harness.ops.codes import Code
@@ -43,7 +43,7 @@ class Ruling:
     """What one call shows of one law.
 
     `reading` is the answer the plugin gave, where the law's clause is disputed. `prepared` says that only calls show it
-    that prepared the stimulus of a case.
+    that prepared the stimulus of a case. Of a breach, `op` gave the answer, and `at` is the number of calls before it.
     """
 
     clause: str
@@ -52,6 +52,8 @@ class Ruling:
     got: str
     reading: str | None = None
     prepared: bool = False
+    op: str | None = None
+    at: int = field(default=0, compare=False)
 
 
 #: A law: it gives a ruling on a call, or None where the law is not about this call.
@@ -90,14 +92,15 @@ def rulings(calls: Iterable[Call], declared: Container[str], preparing: Containe
         if outcome.watch not in USUAL:
             for bit, clause in WATCHED.items():
                 if bit in outcome.watch:
-                    broken[Ruling(clause, False, "kept", f"{op}: {bit.name}")] = None
+                    said = Ruling(clause, False, "kept", f"{op}: {bit.name}", op=op, at=place)
+                    broken.setdefault(said)
         # The op did not set the status, so the code is not its answer.
         if outcome.code is LEFT and outcome.message == LEFT_MESSAGE:
             continue
         for law in (_success, *LAWS.get(op, ())):
             finding = law(op, arguments, outcome)
             if finding is not None and not finding.holds:
-                broken[finding] = None
+                broken.setdefault(replace(finding, op=op, at=place))
             elif finding is not None and finding.clause in declared:
                 kept[finding] = kept.get(finding, False) or counts
     seen = {finding.clause for finding in broken}
@@ -180,7 +183,7 @@ def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling |
 
 
 def _undeleted(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
-    if not isinstance(outcome.value, Undeleted) or outcome.ok:
+    if not isinstance(outcome.value, Undeleted) or outcome.ok or outcome.value.files == POISON_UNSIGNED:
         return None
     something = outcome.value.files + outcome.value.dirs > 0
     got = f"{outcome.code}: " + ("1 or more" if something else "0 and 0")

@@ -1,18 +1,22 @@
 """Checks: the statements a case makes about clauses, and which answers it leaves to other cases."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
+from ...harness.over_tables.raw import Call
+from ...reports.model.records import StatementKind
 from ...reports.model.redaction import Redaction
 from ..contract.catalogue import clause
 from ..judge.evidence import Statement
 from . import bounds
-from .callformat import differing, show
+from .answers import UNKNOWN, Answer, kind_of
+from .callformat import ValueFormat, differing
 from .sharing import Statements
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
@@ -50,6 +54,7 @@ class MisusedError(Exception):
 class Checks:
     """The checks of one case; `directory` is the URI of the case's own directory, which no text repeats.
 
+    `calls` are those of the case, to which more are added as it goes on.
     `works` are the ops of the plugin that work where nothing is special: UNIMPLEMENTED is an answer of theirs like
     others. `fails_plainly` says of those that go wrong even there what they do.
     """
@@ -60,6 +65,7 @@ class Checks:
         clauses: Sequence[str],
         directory: str,
         redaction: Redaction,
+        calls: Sequence[Call] = (),
         *,
         works: frozenset[str] = frozenset(),
         fails_plainly: Mapping[str, str] = MappingProxyType({}),
@@ -68,12 +74,13 @@ class Checks:
         self._clauses = tuple(clauses)
         self._fails_plainly = fails_plainly
         self._redaction = redaction
+        self._calls = calls
         self.works = works
         #: A history may come by any clause.
         self.any_clause = False
         root = paths.dirname(directory)
         self._places = [
-            (place, name)
+            (redaction.text(place), name)
             for uri, name in ((directory, "{case}"), (root, "{root}"))
             for place in (uri, paths.parse(uri).path)
             if len(place) > 1
@@ -83,9 +90,9 @@ class Checks:
         #: What was compared so far.
         self.made = Statements()
 
-    def that(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
-        """One statement about one clause; the texts are what a reader compares."""
-        return self.record(name, holds, expected, got, said)
+    def that(self, name: str, holds: bool, expected: str, got: str, said: str = "", *, of: Answer = UNKNOWN) -> bool:
+        """One statement about one clause; the texts are what a reader compares, and `of` is the answer in them."""
+        return self.record(name, holds, expected, got, said, of=of)
 
     def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
         """The code is one of these. Raises AbsentOpError or BlockedError where that is not for this case to say."""
@@ -96,23 +103,23 @@ class Checks:
         expected = "code=" + "|".join(sorted(map(str, codes)))
         # Who reads what is wrong under a clause about no op wants to know of which op.
         got = f"code={outcome.code}" if clause(name).op else f"{outcome.op}: code={outcome.code}"
-        return self.record(name, outcome.code in codes, expected, got, outcome.message)
+        return self.record(name, outcome.code in codes, expected, got, outcome.message, of=Answer.of(outcome))
 
-    def equal(self, name: str, what: str, expected: object, got: object) -> bool:
-        """A value is as it should be. Of two mappings the entries are shown in which they differ."""
+    def equal(self, name: str, what: str, expected: object, got: object, *, of: Answer = UNKNOWN) -> bool:
+        """A value of the answer `of` is as it should be. Of two mappings the entries are shown that differ."""
+        form, values, between = ValueFormat(self.presentable, self._redaction), (expected, got), "="
         if isinstance(expected, dict) and isinstance(got, dict) and expected != got:
-            here, there = differing(expected, got)
-            return self.record(
-                name, False, f"{what} has {show(here, self.presentable)}", f"{what} has {show(there, self.presentable)}"
-            )
-        return self.record(
-            name, expected == got, f"{what}={show(expected, self.presentable)}", f"{what}={show(got, self.presentable)}"
-        )
+            values, between = differing(expected, got), " has "
+        if expected != got:
+            of = of.with_values(kind_of(clause(name).id, what), *values)
+        return self.record(name, expected == got, *(f"{what}{between}{form.show(one)}" for one in values), of=of)
 
-    def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
+    def reading(
+        self, name: str, readings: Mapping[str, bool], got: str, said: str = "", *, of: Answer = UNKNOWN
+    ) -> None:
         """Which reading of a disputed clause the plugin follows; where none of these holds, that is a breach."""
         followed = next((reading for reading, holds in readings.items() if holds), None)
-        self.record(name, followed is not None, " or ".join(readings), got, said, reading=followed)
+        self.record(name, followed is not None, " or ".join(readings), got, said, reading=followed, of=of)
 
     def note(self, name: str, got: str, said: str = "") -> None:
         """What was seen where no source says what should be."""
@@ -141,17 +148,18 @@ class Checks:
         if name in self._clauses and not any(statement.clause == name for statement in self.made):
             self.record(name, True, "code=OK", "code=OK")
 
-    def failed(self, outcome: Outcome[object]) -> None:
+    def failed(self, outcome: Outcome[object], is_wrong: Callable[[], bool]) -> None:
         """Record that an op does not work, unless the cases about it say so.
 
-        Raises BlockedError for a consequence, and DoubtfulError for an answer that may be right.
+        Raises BlockedError for a consequence, and DoubtfulError for an answer that may be right, unless it `is_wrong`.
         """
         self._not_a_consequence(outcome)
-        if (outcome.op, outcome.code) in MAY_BE_RIGHT:
+        if (outcome.op, outcome.code) in MAY_BE_RIGHT and not is_wrong():
             raise DoubtfulError(outcome.op, f"{outcome.code} {outcome.message}")
         if self._is_news(outcome.op):
             succeeds = f"{outcome.op}.succeeds"
-            self.record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
+            got = f"code={outcome.code}"
+            self.record(succeeds, False, "code=OK", got, outcome.message, declared=True, of=Answer.of(outcome))
 
     def _not_a_consequence(self, outcome: Outcome[object], of: str = "") -> None:
         """Raise BlockedError where an op that goes wrong everywhere was only asked by core, or for a clause of `of`."""
@@ -174,22 +182,32 @@ class Checks:
         *,
         reading: str | None = None,
         declared: bool = False,
+        of: Answer = UNKNOWN,
     ) -> bool:
-        """Make one statement, and give `holds` back. `declared` is for clauses that every case may check."""
+        """Make one statement, and give `holds` back. `declared` is for clauses that every case may check.
+
+        `of` is the answer that is compared.
+        """
         if not declared and not self.any_clause and name not in self._clauses:
             raise MisusedError(f"{self._id} checks {name} and does not declare it")
         expected, got = (bounds.compared(self.presentable(text)) for text in (expected, got))
         # Of what is kept nobody asks for the plugin's words, and a report is full of it.
         words = None if holds and reading is None else self.presentable(said) or None
-        self.made.add(Statement(clause(name).id, holds, expected, got, reading, words))
+        said_so = Statement(clause(name).id, holds, expected, got, reading, words, at=len(self._calls))
+        if not holds:
+            answer = of.told_by(said_so.clause, self._calls)
+            about = {name: getattr(answer, name) for name in ("op", "code", "values", "loses")}
+            said_so = replace(said_so, kind=answer.kind or StatementKind.OTHER, **about)
+        self.made.add(said_so)
         return holds
 
     def presentable(self, text: str) -> str:
         """A text without what differs from run to run, so that a waiver fits again, and without secrets."""
         if not text:
             return text
+        text = self._redaction.text(text)
         for place, name in self._places:
             text = text.replace(place, name)
         for random, name in _RANDOM:
             text = random.sub(name, text)
-        return self._redaction.text(text)
+        return text

@@ -5,6 +5,7 @@ Blame adds statements and takes none away: what a case saw stays.
 
 from collections.abc import Iterator, Mapping
 
+from ...reports.model.records import StatementKind
 from .evidence import Block, Death, Evidence, Fall, Statement
 
 #: The clause that an op breaks which does not come back.
@@ -27,7 +28,13 @@ LOADING: Mapping[str, str] = {
 def blamed(evidence: Evidence) -> Iterator[Statement]:
     """What the case says beyond what it compared, causes first."""
     if evidence.flaw is not None and evidence.is_news(evidence.flaw.op):
-        yield _breach(f"{evidence.flaw.op}.succeeds", f"{evidence.flaw.op} works", evidence.flaw.why)
+        yield _breach(
+            f"{evidence.flaw.op}.succeeds",
+            f"{evidence.flaw.op} works",
+            evidence.flaw.why,
+            evidence.flaw.op,
+            evidence.flaw.kind,
+        )
     if evidence.death is not None and not is_a_consequence(evidence, evidence.death):
         yield from _of_death(evidence, evidence.death)
     if evidence.block is not None:
@@ -42,11 +49,12 @@ def is_a_consequence(evidence: Evidence, death: Death) -> bool:
 def _of_death(evidence: Evidence, death: Death) -> Iterator[Statement]:
     freeing = death.fall is Fall.CRASHED and death.op == "plugin_memory_free"
     expected = f"{death.op} comes back"
-    yield _breach(LOADING[death.op] if freeing else FALLS[death.fall], expected, death.said)
+    kind = StatementKind.HANG if death.fall is Fall.HUNG else StatementKind.CRASH
+    yield _breach(LOADING[death.op] if freeing else FALLS[death.fall], expected, death.said, death.op, kind)
     # An op without a status has no other way to fail.
     for name in (f"{death.op}.succeeds", f"{death.op}.after-init"):
         if name in evidence.clauses:
-            yield _breach(name, expected, death.said)
+            yield _breach(name, expected, death.said, death.op, kind)
 
 
 def _of_block(evidence: Evidence, block: Block) -> Iterator[Statement]:
@@ -62,8 +70,8 @@ def _of_block(evidence: Evidence, block: Block) -> Iterator[Statement]:
         return
     broken = any(said.clause == name and not said.holds for said in evidence.statements)
     if not broken and not (block.absent and block.op not in evidence.promised):
-        yield _breach(name, f"{block.op} works", f"{block.op}: {block.why}")
+        yield _breach(name, f"{block.op} works", f"{block.op}: {block.why}", block.op)
 
 
-def _breach(clause: str, expected: str, got: str) -> Statement:
-    return Statement(clause, False, expected, got)
+def _breach(clause: str, expected: str, got: str, op: str, kind: StatementKind = StatementKind.OTHER) -> Statement:
+    return Statement(clause, False, expected, got, op=op, kind=kind)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ...reports.model.records import Ending
+from ...reports.model.records import Ending, StatementKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,10 @@ class Statement:
 
     `reading` is the reading of a disputed clause that the plugin follows. `prepared` says that it is about a call that
     prepared the stimulus. `times` counts those that say the same.
+
+    Of a breach, `op` is the op whose answer was compared, None for the plugin as a whole, `kind` what of it is wrong,
+    `code` the code that the op answered, where that is wrong, `at` the number of calls before the comparison, and
+    `values` are what was wanted and what came, where those were compared. `loses` says that stored data is gone.
     """
 
     clause: str
@@ -23,6 +27,12 @@ class Statement:
     said: str | None = None
     times: int = 1
     prepared: bool = False
+    op: str | None = None
+    kind: StatementKind = StatementKind.OTHER
+    code: str | None = None
+    at: int = field(default=0, compare=False)
+    values: tuple[object, object] | None = field(default=None, compare=False)
+    loses: bool = False
 
 
 class Fall(StrEnum):
@@ -47,13 +57,14 @@ class Death:
 class Block:
     """A step that did not work, so that the case could not go on. `absent`: the plugin does not have the op.
 
-    `death` is what became of its call in a case before, where it is not made again.
+    `death` is what became of its call in a case before, where it is not made again; `kind` is what is wrong with it.
     """
 
     op: str
     why: str
     absent: bool = False
     death: Death | None = None
+    kind: StatementKind = StatementKind.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,8 @@ class Evidence:
     """What a case saw: the clauses that it declares, what it compared, and how it ended.
 
     `answered` says whether a call of the stimulus came back. `reason` is why it ended early, in words. `flaw` is what
-    witnesses found wrong with what was prepared. `known` has the ops that go wrong where nothing is special about the
+    witnesses found wrong with what was prepared. `called` are the ops that were called, those that core did instead
+    included; None if nobody sees them. `known` has the ops that go wrong where nothing is special about the
     call, each with what is wrong: one case that is about the op says so.
     """
 
@@ -86,6 +98,7 @@ class Evidence:
     death: Death | None = None
     block: Block | None = None
     flaw: Block | None = None
+    called: Collection[str] | None = None
     known: Mapping[str, str] = field(default_factory=dict)
     promised: Collection[str] = ()
     condition: Condition = field(default_factory=Condition)
