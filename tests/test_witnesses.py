@@ -10,9 +10,15 @@ from tests.test_first_look import violations
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.filesystem import Filesystem
 from tffs_conformance.harness.ops.outcomes import Entries, Outcome, Read, Source, Statistics
+from tffs_conformance.harness.over_tables.raw import Call
 from tffs_conformance.harness.targets.backing import Backing
+from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.engine import looks
+from tffs_conformance.suite.engine.answers import Answer
+from tffs_conformance.suite.engine.looks import Tree
 from tffs_conformance.suite.engine.witnesses import BLAMED, MOST_BYTES, Prepared, Says, blamed, flaw
+from tffs_conformance.suite.judge.evidence import Statement
 
 WRITTEN, OTHER, LEFT, GONE, NOTHING = Says
 CONTENT = b"0123456789"
@@ -207,3 +213,91 @@ def test_a_backing_that_lists_what_it_cannot_read_blames_nobody() -> None:
     assert of(Stub(), Store(None)) == "new_writable_file"
     assert of(Stub(), Store(None, listed=True)) is None
     assert of(Stub(9, 9, 9), Store(None, listed=True)) == "append"
+
+
+@pytest.mark.parametrize(
+    ("fs", "wanted", "found", "op"),
+    [
+        pytest.param(Stub(), {"file": CONTENT}, {}, "get_children", id="not-listed"),
+        pytest.param(Stub(exists=False), {"file": CONTENT}, {}, None, id="not-listed-and-denied-by-another"),
+        pytest.param(NOBODY, {"file": CONTENT}, {}, None, id="not-there"),
+        pytest.param(NOBODY, {}, {"file": CONTENT}, "get_children", id="listed-alone"),
+        pytest.param(Stub(), {}, {"file": CONTENT}, None, id="there-for-all"),
+        pytest.param(Stub(), {"file": CONTENT}, {"file": b""}, None, id="another-content"),
+    ],
+)
+def test_look_that_stands_alone_is_at_fault(fs: Stub, wanted: Tree, found: Tree, op: str | None) -> None:
+    misled = looks.misled_by(cast("Filesystem", fs), "stub://host/{}".format, wanted, found)
+    assert (misled and misled.answer.op) == op
+
+
+@pytest.mark.parametrize(
+    ("fs", "is_so"),
+    [(Stub(9, 9), True), (Stub(), False), (Stub(9, 10), False), (Stub(9, None), False), (Stub(None, 9), False)],
+)
+def test_looks_agree_on_another_length(fs: Stub, is_so: bool) -> None:
+    assert looks.agreed(cast("Filesystem", fs), "stub://host/{}".format, {"file": CONTENT, "other": None}) is is_so
+
+
+@pytest.mark.parametrize(
+    ("calls", "wanted", "found", "answer"),
+    [
+        (["new_writable_file a"], {"a": b"12"}, {"a": b"1"}, "close loses"),
+        (["new_writable_file a"], {"a": b""}, {"a": b"1"}, "new_writable_file content"),
+        (["new_writable_file a", "new_appendable_file a"], {"a": b""}, {"a": b"1"}, "new_appendable_file content"),
+        (["new_writable_file a", "rename_file a b"], {"b": b"12"}, {"b": b""}, "rename_file loses"),
+        (["new_writable_file a", "rename_file a b"], {"b": b"1"}, {}, "rename_file names"),
+        (["delete_recursively up", "create_dir other"], {"up/a": b"1"}, {}, "delete_recursively names"),
+        (["stat a", "read 1"], {"a": b"1"}, {}, "None names"),
+    ],
+)
+def test_what_changed_a_place_last_is_at_fault(calls: list[str], wanted: Tree, found: Tree, answer: str) -> None:
+    made = [(op, tuple(f"/{name}".encode() for name in names), None) for op, *names in map(str.split, calls)]
+    got = looks.changed_last(cast("list[Call]", made), "stub://host/{}".format, wanted, found)
+    assert f"{got.op} {got.kind}".replace("missing content", "loses") == answer
+
+
+@pytest.mark.parametrize(
+    ("wrong", "op"),
+    [
+        (["stat length", "read content", "copy_file content"], "rename_file content"),
+        (["stat length", "read missing content", "copy_file content"], "rename_file content"),
+        (["stat length", "read content"], None),
+        (["stat length", "stat length", "read content"], None),
+        (["stat code", "read code", "copy_file code"], None),
+    ],
+)
+def test_what_all_looks_say_is_due_to_the_change_before(wrong: list[str], op: str | None) -> None:
+    said = [one.split(" ", 1) for one in wrong]
+    made = [Statement("a", False, "x", "y", op=of, kind=StatementKind(kind), at=3) for of, kind in said]
+    of_other = ("create_dir", (1, b"/b"), None)
+    calls = cast("list[Call]", [("rename_file", (1, b"/o", b"/a"), None), of_other, ("stat", (1, b"/a"), None)])
+    due = {f"{one.op} {one.kind}" for one in looks.by_all_looks(made, calls)}
+    assert due == ({op} if op else set(wrong))
+
+
+def test_what_a_look_gets_wrong_is_put_right_for_the_rest() -> None:
+    misled = looks.Misled("up", Answer("get_children"), "a", "x", "y")
+    wanted: Tree = {"up": None, "up/a": b"1", "other": b"2"}
+    assert misled.corrected(wanted, {"other": b""}) == {"up": None, "up/a": b"1", "other": b""}
+    assert misled.corrected({"other": b"2"}, {"up": None, "up/a": b"1", "other": b"2"}) == {"other": b"2"}
+
+
+@pytest.mark.parametrize(
+    ("made", "listed", "left_out"),
+    [
+        ("create_dir up/a, rename_file b up/b", ("a", "b"), False),
+        ("create_dir up/a, rename_file b up/b", ("a",), True),
+        ("create_dir up/a, delete_dir up/a", (), False),
+        ("create_dir up/a, delete_recursively up, create_dir up", (), False),
+        ("create_dir elsewhere", (), False),
+        ("create_dir up/a, rename_file up/a b", (), False),
+    ],
+)
+def test_listing_of_the_default_leaves_something_out(made: str, listed: tuple[str, ...], left_out: bool) -> None:
+    def call(op: str, *names: str) -> Call:
+        entries = Entries(len(listed), listed) if op == "get_children" else None
+        return op, (1, *(f"/{name}".encode() for name in names)), Outcome(op, Code.OK, "", entries, called_by="core")
+
+    calls = [call(*one.split()) for one in (*made.split(", "), "get_children up")]
+    assert looks.is_left_out(calls) is left_out

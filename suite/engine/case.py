@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from ...harness.hosting.loader import BlockedError
@@ -11,6 +11,8 @@ from ...harness.over_tables.raw import RawFilesystem
 from ...reports.model.histories import Histories
 from ...reports.model.records import CaseRecord
 from ..judge.evidence import Condition
+from . import looks
+from .answers import UNKNOWN
 from .checks import Checks
 from .setup import Setup, Tree
 from .surroundings import Surroundings
@@ -61,6 +63,7 @@ class Case:
             clauses,
             self.surroundings.directory,
             bench.redaction,
+            self.surroundings.trace,
             # What TensorFlow says of itself is no answer of the plugin.
             works=frozenset() if bench.target.through else bench.knowledge.works,
             fails_plainly=bench.knowledge.fails_plainly,
@@ -96,7 +99,45 @@ class Case:
 
     def unchanged(self, name: str, before: Tree) -> None:
         """Nothing in the case's directory is other than it was."""
-        self.check.equal(name, "tree", dict(sorted(before.items())), dict(sorted(self.setup.tree().items())))
+        self.tree_is(name, before, is_stored=True)
+
+    def tree_is(
+        self, name: str, wanted: Mapping[str, bytes | None], found: Tree | None = None, *, is_stored: bool = False
+    ) -> bool:
+        """All there is in the case's directory is this. Where an op that looks stands alone, that one is wrong.
+
+        `found` is what is there, where the caller knows. What `is_stored` was there before: where some of its content
+        is gone, data is lost.
+        """
+        there: Mapping[str, bytes | None] = self.setup.tree() if found is None else found
+        of = UNKNOWN
+        calls = tuple(self.surroundings.trace)
+        told: set[str] = set()
+        while there != wanted:
+            with self.setup:
+                misled = looks.misled_by(self.fs, self.surroundings.uri, wanted, there)
+            if misled is None:
+                of = looks.changed_last(calls, self.surroundings.uri, wanted, there)
+                loses = is_stored and any(content and there.get(path) != content for path, content in wanted.items())
+                of = replace(of, loses=loses)
+                break
+            if misled.clause not in told:
+                told.add(misled.clause)
+                self.check.record(misled.clause, False, misled.wanted, misled.got, declared=True, of=misled.answer)
+            # What is wrong beside that is compared without it.
+            there = misled.corrected(wanted, there)
+        self.surroundings.trace.forget(len(calls))
+        if told and there == wanted:
+            return False
+        return self.check.equal(name, "tree", *(dict(sorted(tree.items())) for tree in (wanted, there)), of=of)
+
+    def agreed(self, wanted: Mapping[str, bytes | None]) -> bool:
+        """Whether two ops that look see the same in the case's directory, and something else than this."""
+        count = len(self.surroundings.trace)
+        with self.setup:
+            is_so = looks.agreed(self.fs, self.surroundings.uri, wanted)
+        self.surroundings.trace.forget(count)
+        return is_so
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""

@@ -53,25 +53,26 @@ class Prepared:
 
 def nobody_finds(fs: Filesystem, uri: str, *, is_file: bool) -> bool:
     """Whether at least two witnesses say that nothing is at `uri`, and none that there is."""
-    found = [there for there in _sightings(fs, uri, is_file=is_file) if there is not None]
+    found = [there for _, there in sightings(fs, uri, is_file=is_file) if there is not None]
     return len(found) >= ENOUGH and not any(found)
 
 
-def _sightings(fs: Filesystem, uri: str, *, is_file: bool) -> Iterator[bool | None]:
+def sightings(fs: Filesystem, uri: str, *, is_file: bool) -> Iterator[tuple[str, bool | None]]:
     """What each op says: there, not there, or nothing that can be used."""
-    yield _said(fs.path_exists(uri))
-    yield _said(fs.stat(uri))
+    yield "path_exists", _said(fs.path_exists(uri))
+    yield "stat", _said(fs.stat(uri))
     listed = fs.get_children(paths.dirname(uri))
-    yield paths.basename(uri) in (name.rstrip("/") for name in listed.value.names) if listed.ok else _said(listed)
+    is_listed = listed.ok and paths.basename(uri) in (name.rstrip("/") for name in listed.value.names)
+    yield "get_children", is_listed if listed.ok else _said(listed)
     if is_file:
         opened = fs.new_random_access_file(uri)
         if opened.value is None:
-            yield _said(opened)
+            yield "read", _said(opened)
         else:
             # One that opens whatever there is tells by what it reads.
             with opened.value as file:
                 read = file.read(0, 1)
-            yield True if read.code is Code.OUT_OF_RANGE else _said(read)
+            yield "read", True if read.code is Code.OUT_OF_RANGE else _said(read)
 
 
 def _said(outcome: Outcome[object]) -> bool | None:
@@ -131,12 +132,14 @@ def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name:
         return BlockedError("new_writable_file", f"{_ALL_OK}, and nobody finds {what} afterwards")
     if len(one.content) > MOST_BYTES:
         return None
-    sizes = tuple(_sizes(fs, uri))
-    op = blamed(Says.NOTHING, *_compared(sizes, one))
-    return BlockedError(op, f"{_ALL_OK}, and the file has {sizes[0]} bytes of {len(one.content)}") if op else None
+    lengths = tuple(sizes(fs, uri))
+    compared = _compared(lengths, one)
+    op = blamed(Says.NOTHING, *compared)
+    bytes_found = f"the {lengths[0]} that were there before" if Says.LEFT in compared else f"{lengths[0]}"
+    return BlockedError(op, f"{_ALL_OK}; expected {len(one.content)} bytes, found {bytes_found}") if op else None
 
 
-def _sizes(fs: Filesystem, uri: str) -> Iterator[int | None]:
+def sizes(fs: Filesystem, uri: str) -> Iterator[int | None]:
     """The size of a file by stat, get_file_size and read; None where the op does not tell.
 
     Core's default for get_file_size is stat once more. One source is one witness.
