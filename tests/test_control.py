@@ -16,37 +16,29 @@ LABELS = ("plain", "space", "plus", "255-bytes")
 @pytest.mark.parametrize(
     ("named", "plain"),
     [
-        ("stat: code=INTERNAL", "stat: code=INTERNAL"),
-        ("entries=['a ', 'a b', 'a b-1']", "entries=['plai', 'plain', 'plain-1']"),
-        ("entries=['!', 'a b']", "entries=['plain', '!']"),
-        ("tree has {'a b/a b/leaf': b'content'}", "tree has {'plain/plain/leaf': b'content'}"),
-        ("tree has {'copy': b'content'}", "tree has {'copy': b'content'}"),
+        (["a ", "a b", "a b-1"], ["plai", "plain", "plain-1"]),
+        (["!", "a b"], ["plain", "!"]),
+        ({"a b/a b/leaf": b"content"}, {"plain/plain/leaf": b"content"}),
+        ({"copy": b"content"}, {"copy": b"content"}),
+        (({"a b"}, 1), ({"plain"}, 1)),
     ],
 )
-def test_the_same_but_for_the_name(named: str, plain: str) -> None:
+def test_the_same_but_for_the_name(named: object, plain: object) -> None:
     assert called_plainly(named, CALLED) == called_plainly(plain, {})
 
 
 @pytest.mark.parametrize(
     ("named", "plain"),
     [
-        ("stat: code=INTERNAL", "stat: code=NOT_FOUND"),
-        ("stat: code=INTERNAL", "delete_file: code=INTERNAL"),
-        ("entries=['a ', 'a b']", "entries=['plain']"),
-        ("entries=['a%20b']", "entries=['plain']"),
-        ("tree has {'a b': b'content'}", "tree has {'plain': b'conten'}"),
-        ("tree has {'a b': b'content'}", "tree has {'plai': b'content'}"),
+        (["a ", "a b"], ["plain"]),
+        (["a%20b"], ["plain"]),
+        ({"a b": b"content"}, {"plain": b"conten"}),
+        ({"a b": b"content"}, {"plai": b"content"}),
+        ((1, 2), (2, 1)),
     ],
 )
-def test_another_wrong(named: str, plain: str) -> None:
+def test_another_wrong(named: object, plain: object) -> None:
     assert called_plainly(named, CALLED) != called_plainly(plain, {})
-
-
-def test_a_name_that_is_cut_where_it_is_shown() -> None:
-    long = "n" * 255
-    assert called_plainly(
-        "entries=['nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn'… (255 characters)]", {long: "plain"}
-    ) == (called_plainly("entries=['plain']", {}))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +61,7 @@ def test_what_is_excused(made: tuple[str, bool, str, str], control: tuple[str, b
 def of_names(fault: str) -> tuple[CaseRecord, ...]:
     chosen = {f"names/{kind}[{label}]" for kind in ("file", "directory", "moved") for label in LABELS}
     chosen |= {"names/deep[1]", "names/deep[2]", "names/long[200]"}
-    return judge("fakes/faulty", fault, [case for case in all_cases("must") if case.id in chosen]).records
+    return judge("fakes/faulty", fault, [case for case in all_cases("quick") if case.id in chosen]).records
 
 
 def wrong(records: tuple[CaseRecord, ...]) -> set[str]:
@@ -99,7 +91,7 @@ def test_what_is_so_with_a_plain_name_its_case_tells(fault: str, tellers: set[st
 
 
 def test_without_its_control_a_case_tells_what_it_saw() -> None:
-    cases = [case for case in all_cases("must") if case.id == "names/moved[plus]"]
+    cases = [case for case in all_cases("quick") if case.id == "names/moved[plus]"]
     assert wrong(judge("fakes/faulty", "rename_file.copies", cases).records) == {"names/moved[plus]"}
 
 

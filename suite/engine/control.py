@@ -4,16 +4,10 @@ A case about a name has one, the same case with a plain name. It is run where th
 is left to the case of the plain name.
 """
 
-import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..contract.catalogue import clause
 from ..judge.evidence import Statement
-from .callformat import show
-
-#: A text in a comparison, as it is shown.
-_SHOWN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
 def excused(made: Sequence[Statement], control: Sequence[Statement], called: Mapping[str, str]) -> Iterator[Statement]:
@@ -29,19 +23,23 @@ def excused(made: Sequence[Statement], control: Sequence[Statement], called: Map
 
 def _alike(said: Statement, called: Mapping[str, str]) -> tuple[object, ...]:
     """What two statements have in common that say the same of two names."""
-    return said.clause, *called_plainly(said.expected, called), *called_plainly(said.got, called)
+    texts = (said.expected, said.got) if said.values is None else ()
+    return said.clause, said.op, said.kind, said.code, *texts, called_plainly(said.values, called)
 
 
-def called_plainly(text: str, called: Mapping[str, str]) -> tuple[str, list[str]]:
-    """What is compared, without the names and paths in it; and these, by their plain names, in the order of those."""
-    for name, other in called.items():
-        # One that is too long to be shown is cut.
-        text = text.replace(show(name), repr(other))
-    paths = []
-    for shown in _SHOWN.findall(text):
-        path = f"/{ast.literal_eval(shown)}/"
-        for name, other in called.items():
-            while f"/{name}/" in path:
-                path = path.replace(f"/{name}/", f"/{other}/")
-        paths.append(path)
-    return _SHOWN.sub("", text), sorted(paths)
+def called_plainly(value: object, called: Mapping[str, str]) -> object:
+    """A value with the plain names of the names and paths in it; of several values in the order of those."""
+    match value:
+        case str():
+            path = f"/{value}/"
+            for name, other in called.items():
+                while f"/{name}/" in path:
+                    path = path.replace(f"/{name}/", f"/{other}/")
+            return path
+        case Mapping():
+            return sorted((called_plainly(list(one), called) for one in value.items()), key=repr)
+        case list() | set() | frozenset():
+            return sorted((called_plainly(one, called) for one in value), key=repr)
+        case tuple():
+            return [called_plainly(one, called) for one in value]
+    return value
