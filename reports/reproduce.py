@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .escape import command_line, printable
-from .model.consequences import findings
-from .model.findings import Finding
+from .forms import words
+from .model.findings import Finding, findings
 from .model.header import UNKNOWN
 from .model.report import Report
 from .model.verdicts import Verdict
@@ -82,7 +82,8 @@ def _finding(report: Report, number: int, finding: Finding) -> Iterator[str]:
         "expected": check.expected,
         "got": check.got + said,
         "seen": f"checks: {finding.times}, cases: {len(finding.cases)}",
-        "with it": ", ".join(finding.beside),
+        "at fault": words.fault(finding),
+        "breaks": ", ".join(finding.beside),
         "the same": ", ".join(finding.alike),
     }
     yield _block("", *(f"{what:<10}{_short(text)}" for what, text in told.items() if text))

@@ -1,52 +1,90 @@
-"""Findings: the broken clauses of a report in the order in which a person should look at them.
+"""Findings: an op at fault and what it does wrong, with all statements that show it, the plainest first.
 
-One cause shows in many checks. What is more likely a cause is told first (`CAUSES_FIRST`), and what only follows from
-it is told with it, and is no finding of its own (`TOLD_WITH`). Each is a table of rules, read in order. What several
-ops do wrong in one situation, in the same words, is told once (`Finding.is_alike`).
+Two breaches are one finding where the same op gave the same wrong code, or a wrong value of the same kind. In a case, a
+breach after the wrong answer of an op on which others depend is listed under the finding of that op; nothing is
+concluded from one case about another. A leak, a crash, a hang, a race and lost data are never listed under another
+finding.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from .records import CaseRecord, CheckRecord, Ending
+from .records import CaseRecord, CheckRecord, StatementKind
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import CLAIMED, OWN, STORED, answering_op, bits, named_op, wrongs
-
-#: How one begins that compares a return code.
-_CODE = "code="
-#: A number in the id of a case.
-_NUMBER = re.compile(r"([0-9]+)")
-
-#: The end of a rule about what an op answers in a situation in which others answer so as well: 'Deleting a file, where
-#: a parent of the path is a file, answers FAILED_PRECONDITION.'
-_SITUATION = re.compile(r", where (.+)")
-
-#: The ops of whose answer one value may be wrong and the others right: a length, a time, a kind.
-ANSWERS_SEVERAL = frozenset({"stat"})
 
 #: A check, and the case that made it.
 Made = tuple[CaseRecord, CheckRecord]
+#: What makes two breaches one finding: the op, and the code, the kind or the clause.
+Key = tuple[str | None, str]
+
+#: The kinds that follow from no wrong answer of another op.
+_INDEPENDENT = frozenset({StatementKind.LEAK, StatementKind.CRASH, StatementKind.HANG, StatementKind.ORDER})
+#: What of an answer no other op depends on, and the ops on whose answers none does: what they say is only compared.
+_HARMLESS = _INDEPENDENT | {StatementKind.OWNERSHIP, StatementKind.OUT_PARAMETER}
+_ASKING = frozenset(
+    {
+        *(
+            "path_exists",
+            "paths_exist",
+            "is_directory",
+            "get_file_size",
+            "stat",
+            "get_matching_paths",
+            "translate_name",
+        ),
+        *("read", "tell", "length", "data"),
+    }
+)
+#: The ops that answer several values side by side, of which each may be wrong for a reason of its own.
+_ANSWERS_SEVERAL = frozenset({"stat"})
+#: The ops of which nobody outside can say which one lost what was to be written.
+_WRITING = frozenset(
+    {"new_writable_file", "new_appendable_file", "append", "flush", "sync", "close", "writable_file.cleanup"}
+)
+#: What an op does wrong, in words after its name.
+_DOES: Mapping[StatementKind | None, str] = {
+    StatementKind.RETURNED: "returns a wrong value",
+    StatementKind.LENGTH: "gives a wrong length",
+    StatementKind.TIME: "gives a wrong time",
+    StatementKind.TYPE: "gives a wrong type",
+    StatementKind.CONTENT: "gives wrong content",
+    StatementKind.MISSING: "loses content",
+    StatementKind.NAMES: "gives wrong names",
+    StatementKind.OUT_PARAMETER: "writes a wrong out-parameter",
+    StatementKind.OWNERSHIP: "breaks a rule of ownership",
+    StatementKind.LEAK: "leaks",
+    StatementKind.ORDER: "fits no order of concurrent calls",
+    StatementKind.CRASH: "does not come back",
+    StatementKind.HANG: "hangs",
+}
+#: What a check expects that stands for others which no record shows.
+_SHARED = "as above"
+#: A number in the id of a case.
+_NUMBER = re.compile(r"([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it.
+    """What `op` does wrong, in `checks`, the plainest first; `op` is None for the plugin as a whole.
 
-    `op` is the op that the clause is about, or that its checks name; None where that is the plugin, or many ops.
-    `situation` is where its rule holds and what is answered there, in words that say nothing of the op; None where the
-    rule has none. `alike` are the ops that do the same wrong in it. `spoilt` are cases that show the clauses told with
-    it and not this one, because its op went wrong before.
+    `folded` are breaches of other ops after it in the same case. `alike` are the ops that do the same wrong in the same
+    situation, and `also` their checks.
     """
 
-    clause: str
+    op: str | None
+    does: str
     checks: tuple[Made, ...]
-    op: str | None = None
-    situation: str | None = None
-    beside: list[str] = field(default_factory=list)
-    spoilt: set[str] = field(default_factory=set)
+    folded: list[Made] = field(default_factory=list)
     alike: list[str] = field(default_factory=list)
+    also: list[Made] = field(default_factory=list)
+
+    @property
+    def clause(self) -> str:
+        """The clause that its plainest check is about."""
+        return self.checks[0][1].clause
 
     @property
     def cases(self) -> dict[str, CaseRecord]:
@@ -59,161 +97,162 @@ class Finding:
         return sum(check.times for _, check in self.checks)
 
     @property
-    def is_first(self) -> bool:
-        """Whether nothing else was wrong before it in one of its cases."""
-        return any(_first_wrong(case, check.verdict) == self.clause for case, check in self.checks)
+    def clauses(self) -> list[str]:
+        """The clauses of its checks, the plainest first."""
+        return list(dict.fromkeys(check.clause for _, check in self.checks))
 
     @property
-    def is_asked(self) -> bool:
-        """Whether one of its cases is about it, died of it, or was spoilt by it; others met it on their way."""
-        cases = self.cases.values()
-        return any(self.clause in one.clauses or one.ended is Ending.DIED or _is_spoilt(one, self) for one in cases)
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether all of its checks compare what other ops find in the storage."""
-        return all(STORED.match(check.expected) for _, check in self.checks)
-
-    @property
-    def is_code(self) -> bool:
-        """Whether all of its checks compare return codes."""
-        return all(check.expected.startswith(_CODE) for _, check in self.checks)
-
-    @property
-    def kinds(self) -> set[str]:
-        """What may be wrong in its checks, by the kinds that clauses have in common."""
-        return {one.kind for case, check in self.checks for one in wrongs(case, check)} - {OWN}
-
-    @property
-    def calls(self) -> int:
-        """How many calls its smallest case makes."""
-        return min(len(case.ops) for case, _ in self.checks)
-
-    @property
-    def shown(self) -> frozenset[tuple[str, str]]:
-        """What was expected, whichever claim of the profile it rests on, and what was seen instead."""
-        return frozenset((check.expected.partition(CLAIMED)[0], check.got) for _, check in self.checks)
-
-    def is_alike(self, other: "Finding") -> bool:
-        """Whether the op of the other did the same wrong in the same situation, word for word."""
-        named, of_other = (one.clause.removeprefix(f"{one.op}.") for one in (self, other))
-        return (
-            self.op is not None
-            and self.op != other.op
-            and self.situation is not None
-            and (named, self.situation, self.shown) == (of_other, other.situation, other.shown)
-        )
-
-    def is_apart(self, other: "Finding") -> bool:
-        """Whether it is of another op, or of what is stored."""
-        return self.op != other.op or self.is_stored
-
-    def is_spoilt_by(self, other: "Finding") -> bool:
-        """Whether what was prepared was wrong in all of its cases, due to the op of the other."""
-        return all(_is_spoilt(case, other) for case, _ in self.checks)
-
-    def is_covered_by(self, other: "Finding") -> bool:
-        """Whether it shows only where the other does, or where that one's op spoilt what was prepared."""
-        return all(name in other.cases or _is_spoilt(case, other) for name, case in self.cases.items())
-
-    def is_akin(self, other: "Finding") -> bool:
-        """Whether what is wrong of the same op may be one wrong: not two of the values that it answers side by side."""
-        if self.op not in ANSWERS_SEVERAL or self.is_code or other.is_code or self.kinds & other.kinds:
-            return True
-        cases = self.cases.values()
-        return any(other.clause in one.clauses or one.ended is Ending.DIED or _is_spoilt(one, other) for one in cases)
-
-    def is_kept_in(self, case: CaseRecord) -> bool:
-        """Whether a case looked at what the clause demands, and found nothing else."""
-        return {check.verdict for check in case.checks if check.clause == self.clause} == {Verdict.CONFORM}
-
-    def shows_what(self, other: "Finding") -> bool:
-        """Whether in each of its cases both show the same wrong value. That of two ops a code is one is no value."""
-        if self.is_code and self.op and other.op and self.op != other.op:
-            return False
-        shown = {(case.id, check.got) for case, check in other.checks}
-        return {case.id for case, check in self.checks if (case.id, check.got) in shown} == set(self.cases)
+    def beside(self) -> list[str]:
+        """The other clauses that its checks and those under it are about."""
+        every = dict.fromkeys([*self.clauses, *(check.clause for _, check in self.folded)])
+        return [name for name in every if name != self.clause]
 
 
-#: Of two findings the one is told first that keeps the first rule that only one of them keeps. Where they agree in all
-#: the smaller input decides, then the order of the catalogue.
-CAUSES_FIRST: tuple[tuple[str, Callable[[Finding], bool]], ...] = (
-    ("it shows before an op is called", lambda it: not all(case.executed for case in it.cases.values())),
-    ("nothing was wrong before it", lambda it: it.is_first),
-    ("a case is about it", lambda it: it.is_asked),
-    ("an op itself answers it", lambda it: it.op is not None and not it.is_stored),
-)
+def told(report: Report) -> tuple[list[Finding], list[Finding]]:
+    """What a run found: the violations, and the warnings of which no violation is one finding with them."""
+    found = findings_of(report, [*_broken(report, Verdict.VIOLATION), *_broken(report, Verdict.WARNING)])
+    violated = [one for one in found if one.checks[0][1].verdict is Verdict.VIOLATION]
+    return violated, [one for one in found if one.checks[0][1].verdict is Verdict.WARNING]
 
 
-def _is_spoilt(case: CaseRecord, cause: Finding) -> bool:
-    return f"{case.cause}.succeeds" == cause.clause
+def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
+    """What a run found that has this verdict, causes first."""
+    return findings_of(report, _broken(report, verdict))
 
 
-def _first_wrong(case: CaseRecord, verdict: Verdict) -> str:
-    """What a case found broken first; where what it prepared was wrong, `succeeds` of the op to which that is due."""
-    if case.cause is not None:
-        return f"{case.cause}.succeeds"
-    return next(check.clause for check in case.checks if check.verdict is verdict)
-
-
-def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
-    """Each clause that has checks with this verdict, whatever it is a consequence of, in the order of `grouped`."""
-    return grouped(
-        report, ((case, check) for case in report.cases for check in case.checks if check.verdict is verdict)
-    )
-
-
-def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
-    """These checks of a report by clause, causes first."""
+def by_clause(report: Report, verdict: Verdict) -> dict[str, list[Made]]:
+    """The checks with this verdict by clause, the plainest first."""
     made: dict[str, list[Made]] = {}
+    for one in _broken(report, verdict):
+        made.setdefault(one[1].clause, []).append(one)
+    return {name: sorted(those, key=_place) for name, those in made.items()}
+
+
+def findings_of(report: Report, checks: Iterable[Made]) -> list[Finding]:
+    """These checks of a report as findings, causes first."""
+    own: dict[Key, list[Made]] = {}
+    under: list[tuple[str, Key, Made]] = []
+    for case, made in _by_case(checks).values():
+        # What was prepared may have been wrong before anything was compared.
+        first = case.cause
+        for check in made:
+            key, op = _key(report, check), _op(report, check)
+            if first is not None and op != first and check.kind not in _INDEPENDENT and not check.loses:
+                under.append((first, key, (case, check)))
+            else:
+                own.setdefault(key, []).append((case, check))
+            first = first or (op if op not in _ASKING and check.kind not in _HARMLESS else None)
+    # Nothing is listed under an op of which no finding is shown.
+    ops = {_op(report, check) for made in own.values() for _, check in made}
+    for first, key, one in under:
+        if first not in ops:
+            own.setdefault(key, []).append(one)
+    ordered = _told_once(sorted((_finding(report, made) for made in _joined(own)), key=partial(_order, report)))
+    for first, _, one in under:
+        if first in ops:
+            of_op = [other for other in ordered if first in {other.op, *other.alike, *(c.op for _, c in other.checks)}]
+            next((other for other in of_op if one[0].id in other.cases), of_op[0]).folded.append(one)
+    return ordered
+
+
+def _finding(report: Report, made: Iterable[Made]) -> Finding:
+    checks = tuple(sorted(made, key=_place))
+    return Finding(_op(report, checks[0][1]), _does(checks[0][1]), checks)
+
+
+def _broken(report: Report, verdict: Verdict) -> list[Made]:
+    return [(case, check) for case in report.cases for check in case.checks if check.verdict is verdict]
+
+
+def _by_case(checks: Iterable[Made]) -> dict[str, tuple[CaseRecord, list[CheckRecord]]]:
+    found: dict[str, tuple[CaseRecord, list[CheckRecord]]] = {}
     for case, check in checks:
-        made.setdefault(check.clause, []).append((case, check))
-    places = {name: place for place, name in enumerate(report.clauses)}
-    ops = {facts.op for facts in report.clauses.values()}
+        found.setdefault(case.id, (case, []))[1].append(check)
+    return found
 
-    def op_of(name: str, those: Sequence[Made]) -> str | None:
-        own, checks = report.clauses[name].op, [check for _, check in those]
-        return answering_op(checks, own, ops) if own else named_op(checks, ops)
 
-    def place(one: Finding) -> tuple[object, ...]:
-        rules = [not keeps(one) for _, keeps in CAUSES_FIRST]
-        facts = report.clauses[one.clause]
-        return *rules, facts.op not in (None, one.op), one.calls, facts.order, -len(one.cases), places[one.clause]
+def _op(report: Report, check: CheckRecord) -> str | None:
+    """The op at fault. Reports of before 4.0 name the clause alone."""
+    return check.op or report.clauses[check.clause].op
 
-    found = (
-        Finding(
-            name,
-            tuple(_plainest_first(report, name, those)),
-            op_of(name, those),
-            _situation(report, name),
-        )
-        for name, those in made.items()
+
+def _key(report: Report, check: CheckRecord) -> Key:
+    """What makes a breach one with others."""
+    op = _op(report, check)
+    if check.code is not None:
+        return op, check.code
+    if check.kind is StatementKind.MISSING and op in _WRITING:
+        return "close", check.kind
+    return op, str(check.kind) if check.kind is not None and op is not None else check.clause
+
+
+def _does(check: CheckRecord) -> str:
+    return f"answers {check.code}" if check.code is not None else _DOES.get(check.kind, "breaks the rule")
+
+
+def _joined(own: Mapping[Key, list[Made]]) -> Iterable[list[Made]]:
+    """The groups; those of one op are joined that break the same clause or show in the same case."""
+    joined: dict[Key, list[Made]] = {}
+    for key, made in sorted(own.items(), key=lambda one: -len(one[1])):
+        same = next((other for other in joined if _may_be_one(key, other) and _meet(made, joined[other])), None)
+        joined.setdefault(same or key, []).extend(made)
+    return joined.values()
+
+
+def _may_be_one(key: Key, other: Key) -> bool:
+    is_several = key[0] in _ANSWERS_SEVERAL or {key[1], other[1]} & _INDEPENDENT
+    return key[0] is not None and key[0] == other[0] and not is_several
+
+
+def _meet(made: Iterable[Made], others: Iterable[Made]) -> bool:
+    places = {text for case, check in others for text in (case.id, check.clause)}
+    return any(case.id in places or check.clause in places for case, check in made)
+
+
+def _order(report: Report, one: Finding) -> tuple[object, ...]:
+    """Causes first: what shows before an op is called, what a case is about, what nothing was wrong before."""
+    case, check = one.checks[0]
+    facts = report.clauses[one.clause]
+    return (
+        check.verdict is Verdict.WARNING,
+        all(case.executed for case in one.cases.values()),
+        one.op is None,
+        not any(check.clause in case.clauses for case, check in one.checks),
+        facts.op != one.op,
+        len(case.ops),
+        -len(one.cases),
+        facts.order,
+        one.clause,
     )
-    return sorted(found, key=place)
 
 
-def _situation(report: Report, clause: str) -> str | None:
-    found = _SITUATION.search(report.clauses[clause].rule)
-    return found and found[1]
+def _told_once(ordered: Iterable[Finding]) -> list[Finding]:
+    """The findings, those joined in which other ops answer the same wrong code in the same situation."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for one in ordered:
+        texts = {text for case, check in one.checks for text in (case.id, check.clause)}
+        situation = {re.sub(rf"\b{re.escape(str(one.op))}\b", "", text) for text in texts}
+        check = one.checks[0][1]
+        plain = one.op is None or check.code is None or any(name == f"{one.op}.succeeds" for name in one.clauses)
+        key = (id(one),) if plain else (check.verdict, check.code, frozenset(situation))
+        if key in found:
+            found[key].alike.append(str(one.op))
+            found[key].also.extend(one.checks)
+        else:
+            found[key] = one
+    return list(found.values())
 
 
-def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:
-    """First the way through an op once, then cases that are about the clause or its op, the small ones first.
-
-    Of others the one with the fewest calls, of cases that differ in a number alone the one with the smallest. Last come
-    those that another op spoilt.
-    """
-    op = report.clauses[clause].op
-
-    def place(one: Made) -> tuple[object, ...]:
-        case, check = one
-        about_op = any(report.clauses[name].op == op for name in case.clauses)
-        is_spoilt = case.cause is not None and f"{case.cause}.succeeds" != clause
-        smoke = case.tier == "smoke"
-        asked = (clause not in case.clauses, not about_op, bits(check), len(case.clauses) if about_op else 0)
-        return is_spoilt, not smoke, *asked, len(case.ops), _natural(case.id)
-
-    return sorted(made, key=place)
+def _place(made: Made) -> tuple[object, ...]:
+    """The plainest first: violations, the fewest calls, the shortest input, then a case that is named after the op."""
+    case, check = made
+    calls = len(case.ops) + (1000 if any(call.startswith("…") for call in case.ops[1:2]) else 0)
+    named = bool(check.op) and str(check.op) in case.id
+    about = check.clause in case.clauses
+    return (
+        check.verdict is Verdict.WARNING, check.expected == _SHARED, case.cause is not None, not about, calls,
+        len(check.expected) + len(check.got), not named, _natural(case.id),
+    )  # fmt: skip
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

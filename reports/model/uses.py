@@ -15,7 +15,6 @@ from msgspec import Struct
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import CLAIMED
 
 
 class Use(StrEnum):
@@ -232,6 +231,8 @@ _LONGEST = 80
 _CODE, _ANSWERED = "code=", re.compile(r"(?:([\w.]+): )?code=(.+)")
 #: What a check expects that stands for others of its case, and says nothing of its own.
 _AS_ABOVE = "as above"
+#: How a text goes on that is so only by a claim of the profile.
+CLAIMED = ", as the profile claims"
 _UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
 
 

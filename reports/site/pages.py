@@ -15,7 +15,7 @@ from markupsafe import Markup
 from ..escape import command_line
 from ..forms import words
 from ..forms.page import environment
-from ..model.consequences import told
+from ..model.findings import told
 from ..model.report import PACKED_NAME, REPORT_NAME
 from ..model.uses import Use
 from ..publish import NOTES_NAME

@@ -119,8 +119,8 @@ def standings(releases: Iterable[Release]) -> list[Standing]:
     seen: dict[str, tuple[Release, CaseRecord, CheckRecord]] = {}
     for verdict in (Verdict.VIOLATION, Verdict.WARNING):
         for release in shown:
-            for finding in by_clause(release.report, verdict):
-                seen.setdefault(finding.clause, (release, *finding.checks[0]))
+            for name, made in by_clause(release.report, verdict).items():
+                seen.setdefault(name, (release, *made[0]))
     return [
         Standing(
             name, known, [(one, one.report.clauses.get(name)) for one in shown], cases.get(name, {}), seen.get(name)

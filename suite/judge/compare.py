@@ -11,7 +11,8 @@ from typing import Annotated, Any, get_args
 
 from msgspec import Meta, Struct
 
-from ...reports.model.findings import Finding, Made, grouped
+from ...reports.model import findings
+from ...reports.model.findings import Finding, Made
 from ...reports.model.header import DEMANDS, Tier
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.report import Report
@@ -166,7 +167,7 @@ def findings_of(report: Report, changes: Iterable[Change]) -> list[Finding]:
         for check in case.checks
         if check.verdict is Verdict.VIOLATION and (case.id, check.clause) in meant
     )
-    return grouped(report, made)
+    return findings.findings_of(report, made)
 
 
 def _spots(case: CaseRecord | None) -> Mapping[str, Spot]:

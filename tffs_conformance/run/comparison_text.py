@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Sequence
 from ..reports.escape import printable
 from ..reports.forms import words
 from ..reports.forms.lines import Line, fitting, rule, wrapped
-from ..reports.model.consequences import with_consequences
 from ..reports.model.counts import few, number
 from ..reports.model.findings import Finding
 from ..reports.model.report import Report
@@ -74,7 +73,7 @@ def broken(now: Report, changes: Sequence[Change], columns: int, most: int | Non
         ("BROKEN", kept),
         ("BROKEN, as a newer suite sees (a clause or a case that was not there then)", brought),
     ):
-        found = with_consequences(findings_of(now, those))
+        found = findings_of(now, those)
         for finding in found[:most]:
             yield "", {}
             yield from _finding(now, title, finding, those, columns)
@@ -94,10 +93,12 @@ def _finding(now: Report, title: str, finding: Finding, changes: Sequence[Change
     yield from wrapped("    got       ", check.got, columns)
     if others := [name for name in finding.cases if name != case.id]:
         yield from wrapped("  also in   ", few(others), columns)
-    if finding.beside:
-        yield from wrapped("  with it   ", f"{few(finding.beside)}, newly broken {words.elsewhere(finding)}", columns)
-    if finding.alike:
-        yield from wrapped("  others    ", words.alike(finding), columns)
+    for head, text in (
+        ("  breaks    ", words.others(finding)),
+        ("  others    ", words.alike(finding)),
+        ("  after it  ", words.under(finding)),
+    ):
+        yield from wrapped(head, text, columns) if text else ()
 
 
 def _then(change: Change) -> str:
