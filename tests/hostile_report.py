@@ -15,7 +15,7 @@ from tests.records import COSTS, HEADER, case, record, waiver
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.costs import Costs
 from tffs_conformance.reports.model.header import Header, digest
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -79,12 +79,17 @@ def _around(harm: str) -> Callable[[str], str]:
 
 
 def _cases(long: int) -> list[CaseRecord]:
-    """A case of each verdict, and two that are broken: in the second the first one's clause and another."""
-    broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
+    """A case of each verdict, and two that are broken: in the second the first one's clause and two others."""
+    broken = CheckRecord(
+        "read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck", op="read", code="UNKNOWN"
+    )
+    after = replace(broken, clause="stat.odd", op="stat")
     known = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=KNOWN", plugin_said="no luck")
     noted = CheckRecord("read.hint", Verdict.INFORMATIONAL, "this", "that", holds=False)
     odd = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
-    also = CheckRecord("init.once", Verdict.VIOLATION, "value=1", "value=" + "G" * long, times=3)
+    also = replace(
+        broken, clause="init.once", got="value=" + "G" * long, kind=StatementKind.LEAK, op="init", code=None, times=3
+    )
     more: dict[str, Any] = {"stimulus": "stimulus", "ops": ("read() -> UNKNOWN", "close()"), "output": "output"}
     reason = "shrunk from 9 ops; trace: traces/x.json; again: pytest --replay=traces/x.json"
     ended = [
@@ -100,7 +105,7 @@ def _cases(long: int) -> list[CaseRecord]:
         *ended,
         *bare,
         record("read/broken", Verdict.VIOLATION, broken, reason=reason, tier="smoke", cut="traces/cut.txt", **more),
-        record("read/broken-" + "I" * long, Verdict.VIOLATION, broken, also, reason=reason, **more),
+        record("read/broken-" + "I" * long, Verdict.VIOLATION, broken, also, after, reason=reason, **more),
         record("read/odd", Verdict.WARNING, odd, known, noted, cause="append", **more),
         record("read/known", Verdict.NOT_RUN, known, clauses=("read.hint",), ended=Ending.DIED),
     ]

@@ -17,7 +17,7 @@ from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import github as job
 
-BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b")
+BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b", op="read", code="X")
 KNOWN = {"error", "warning", "notice", "debug", "group", "add-mask", "set-env", "set-output", "add-path", "save-state"}
 
 
@@ -97,8 +97,8 @@ def test_what_is_new_beside_what_the_baseline_has_is_an_error_of_its_own() -> No
     new = github.Gated({"read.1", "read.2"}, ["2 clauses newly broken"])
     said = obeyed(github.annotations([found], {"mine.so": new}))
     assert [(kind, named["title"]) for kind, named, _ in said] == [
-        ("error", "mine.so: read.2"),
         ("error", "mine.so: read.1"),
+        ("error", "mine.so: read.2"),
         ("notice", "mine.so: gate"),
     ]
 

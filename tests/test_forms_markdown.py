@@ -23,7 +23,9 @@ FOLDS = re.compile(r"<details><summary>\d+ [a-z ]+(, the last \d+)?</summary>\n|
 #: What a site makes something of where it stands in prose: links, mentions, references, commits, emoji, formulas.
 MADE = re.compile(r"[@#/\\$`<>*_~|{}\[\]&]|:\w|www\.|[0-9a-f]{7}", re.IGNORECASE)
 
-BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
+BROKEN = CheckRecord(
+    "read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck", op="read", code="UNKNOWN"
+)
 
 
 def shown(*cases: CaseRecord, **header: Any) -> str:
@@ -44,9 +46,8 @@ def test_a_finding_says_what_to_do() -> None:
     text = shown(broken, waiting, case("read/d", ("read.hint", "waived")), waivers=(waiver(clause="read.hint"),))
     assert text.startswith("# `mine.so` (`mine://`): not conformant\n\n1 violation\n\n5 cases; checks: ")
     assert "\n- `read`: **not conformant**, 3 checks, 1 not run\n" in text
-    assert (
-        "### 1. `read.succeeds`\n\n1 check in 1 case\n\n- **Rule:** It is so.\n- **Source:** interface; host\n" in text
-    )
+    assert "### 1. `read.succeeds`: read answers UNKNOWN\n\n1 check in 1 case\n\n- **Rule:** It is so.\n" in text
+    assert "- **Source:** interface; host\n" in text
     assert (
         "- **Case:** `read/b` A file is read.\n- **Expected:** `code=OK`\n- **Got:** `code=UNKNOWN (no luck)`" in text
     )
@@ -95,7 +96,7 @@ def test_of_a_text_only_plain_words_are_prose(said: str, shows: str) -> None:
 def test_nothing_is_made_of_a_text(harm: str) -> None:
     text = bounded(hostile_report(harm, long=10), 1 << 20)
     assert "Left out here" not in text
-    assert "### 2." in text
+    assert all(part in text for part in ("### 2.", "- **After it:** "))
     inert(text)
 
 

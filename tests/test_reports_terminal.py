@@ -12,12 +12,15 @@ from tests.records import CLAUSES, GOOD, HEADER, case, clause, record, report_of
 from tffs_conformance.reports.forms import words
 from tffs_conformance.reports.forms.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
 from tffs_conformance.reports.model.claims import ClaimState, StatedClaim
-from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.judge.reports import build
 
-BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
+BROKEN = CheckRecord(
+    "read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck",
+    op="read", kind=StatementKind.CODE, code="UNKNOWN",
+)  # fmt: skip
 
 
 def shown(
@@ -34,7 +37,7 @@ def shown(
 def test_a_good_run_is_told_in_a_few_lines() -> None:
     text = shown(*GOOD)
     assert "conformance of mine.so (mine://)" in text
-    assert "conformant: 1 check of MUST clauses kept (tier full)" in text
+    assert "conformant: 1 check of MUST clauses kept; 1 MUST clause not tried, of paths (tier full)" in text
     assert "2 cases; checks: 2 conform" in text
     assert "answered by core's default: copy_file" in text
     assert "absent: stat" in text
@@ -81,14 +84,15 @@ def test_a_violation_has_what_is_needed_to_act_on_it() -> None:
     text = shown(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.", reason="found; /x.cc"))
     for part in (
         "not conformant: 1 violation",
-        "VIOLATION read.succeeds (1 check in 1 case)",
+        "VIOLATION read.succeeds: read answers UNKNOWN (1 check in 1 case)",
         "rule      It is so.",
         "source    interface; host",
         "stimulus  read/b: A file is read.",
         "expected  code=OK",
         "got       code=UNKNOWN (no luck)",
-        "the first one again: pytest --plugin=mine.so --case=read/b",
-        "more on its rule: tffs-conformance explain read.succeeds\n",
+        "again     pytest --plugin=mine.so --case=read/b",
+        "\n1 finding; each with all of its cases in report.json\n",
+        "more on the first rule: tffs-conformance explain read.succeeds\n",
         "to accept them: tffs-conformance waive out/report.json --owner=WHO --reason=WHY",
         "found     found",
         "/x.cc",
@@ -109,19 +113,19 @@ def broken(clauses: int) -> dict[str, Any]:
     """A header with so many clauses, and a case for each that breaks it."""
     names = [f"read.{number:02}" for number in range(clauses)]
     header = replace(HEADER, clauses=CLAUSES | {name: clause("MUST", "read", "read") for name in names})
-    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name, got=f"code={name}")) for name in names]
+    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name, code=name)) for name in names]
     return {"header": header, "cases": cases}
 
 
-def test_ten_broken_clauses_are_shown_and_the_rest_is_one_line() -> None:
+def test_ten_findings_are_shown_and_the_rest_is_one_line() -> None:
     given = broken(FINDINGS_SHOWN + 3)
     text = shown(*given["cases"], header=given["header"])
     assert text.count("VIOLATION") == FINDINGS_SHOWN
-    assert "… and 3 more broken clauses: read.10, read.11, read.12; -v shows them all" in text
-    assert text.count("pytest --plugin") == 1
+    assert "… and 3 more findings: read answers read.10, read answers read.11, read answers read.12; -v" in text
+    assert text.count("pytest --plugin") == FINDINGS_SHOWN
     assert shown(*given["cases"], header=given["header"], verbosity=1).count("VIOLATION") == FINDINGS_SHOWN + 3
     given = broken(FINDINGS_SHOWN)
-    assert "more broken clauses" not in shown(*given["cases"], header=given["header"])
+    assert "more finding" not in shown(*given["cases"], header=given["header"])
 
 
 def test_where_something_hung_it_is_said_how_to_wait_longer() -> None:
@@ -150,13 +154,13 @@ def test_a_quiet_run_says_no_less() -> None:
 
 def test_the_calls_of_the_first_finding_are_shown_with_v_and_of_all_with_vv() -> None:
     cases = [
-        record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name), ops=(*["x()"] * 50, f"{name}() -> OK"))
-        for name in ("read.succeeds", "init.once")
+        record(op, Verdict.VIOLATION, replace(BROKEN, clause=name, op=op), ops=(*["x()"] * 50, f"{op}() -> OK"))
+        for name, op in (("init.once", "init"), ("read.succeeds", "read"))
     ]
     assert "-> OK" not in shown(*cases)
     once, twice = shown(*cases, verbosity=1), shown(*cases, verbosity=2)
-    assert ("read.succeeds() -> OK" in once, "init.once() -> OK" in once) == (True, False)
-    assert ("read.succeeds() -> OK" in twice, "init.once() -> OK" in twice) == (True, True)
+    assert ("init() -> OK" in once, "read() -> OK" in once) == (True, False)
+    assert ("init() -> OK" in twice, "read() -> OK" in twice) == (True, True)
     assert once.count("call      x()") == CALLS_SHOWN - 1
     assert "calls     … 11 before these" in once
 
@@ -174,13 +178,25 @@ def test_what_was_not_run_is_told_with_its_reasons() -> None:
         *GOOD,
         case("read/c", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="blocked by read"),
         case("read/d", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="blocked by read"),
-        case("read/e", clauses=("read.hint",), verdict=Verdict.ERROR, reason="KeyError: 1"),
+        case(
+            "read/e",
+            clauses=("read.hint",),
+            verdict=Verdict.ERROR,
+            reason="KeyError: 1",
+            output="log\n" * 99 + "Traceback:\n  at\nKeyError: 1\n",
+        ),
         case("stat/a", clauses=("stat.odd",), verdict=Verdict.ABSENT, reason="stat is NULL"),
     )
     assert "not run:\n     2 × blocked by read" in text
-    assert "error:\n     1 × KeyError: 1" in text
-    assert "absent: 1 case (-v says why)" in text
+    assert "error:\n     1 × KeyError: 1\n         log\n" in text
+    assert text.count("log\n") < 40
+    assert "         Traceback:\n           at\n         KeyError: 1\n" in text
+    assert "absent: 1 case (-v says why)\n" in text
     assert "NULL" not in text
+    assert "--backing" not in text
+    seen = case("storage/a", clauses=("stat.odd",), verdict=Verdict.ABSENT, ended=Ending.UNWITNESSED)
+    line = "absent: 1 case (-v says why)\n  of these: --backing=URL names another way to the storage and adds 1 case\n"
+    assert line in shown(*GOOD, seen)
     absent = case("stat/a", clauses=("stat.odd",), verdict=Verdict.ABSENT, reason="stat is NULL")
     assert "absent:\n     1 × stat is NULL" in shown(*GOOD, absent, verbosity=1)
 
@@ -246,8 +262,17 @@ def test_a_reading_that_loses_data_is_a_warning_with_what_tensorflow_makes_of_it
 
 
 def test_readings_are_named_where_more_is_asked_for() -> None:
-    read = CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host")
-    assert "stat.odd: host: it copes" in shown(record("stat/a", Verdict.TOLERATED, read), verbosity=1)
+    read = record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host"))
+    assert "stat.odd: host: it copes" in shown(read, verbosity=1)
+    assert "stat.odd" not in shown(read)
+
+
+@pytest.mark.parametrize(("damaging", "is_listed"), [("host", True), ("header", False)])
+def test_damaging_reading_that_is_followed_is_listed(damaging: str, is_listed: bool) -> None:
+    clauses = {**HEADER.clauses, "stat.odd": replace(HEADER.clauses["stat.odd"], damaging=(damaging,))}
+    read = record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host"))
+    text = shown(read, header=replace(HEADER, clauses=clauses))
+    assert ("(-v names them)\n  stat.odd: host: it copes\n" in text) is is_listed
 
 
 def test_of_a_class_that_is_not_conformant_it_is_said_of_how_many_checks_it_is() -> None:

@@ -25,9 +25,9 @@ def pasted(directory: Path, line: str, **variables: str) -> subprocess.Completed
 
 
 def line_of(shown: str) -> str:
-    found = re.findall(r"^the first one again: (.*)$", shown, re.MULTILINE)
+    found = re.findall(r"^  again     (.*)$", shown, re.MULTILINE)
     assert found, shown
-    return str(found[-1])
+    return str(found[0])
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..escape import printable
-from ..model.consequences import findings, with_consequences
 from ..model.counts import number
-from ..model.findings import by_clause
+from ..model.findings import findings, findings_of
 from ..model.report import Report
-from ..model.verdicts import TargetVerdict, Verdict
+from ..model.verdicts import TargetVerdict
 from . import words
 
 #: GitHub shows so many annotations of a kind for a step, and no more.
@@ -43,9 +42,9 @@ def annotations(reports: Iterable[Report], gates: Mapping[str, Gated] | None = N
 def _of(report: Report, gate: Gated | None) -> Iterator[str]:
     target = words.shortened(report.target.name, 100)
     found = findings(report)
-    # What is new is told with no cause that the baseline has: nobody would tell it.
-    by_itself = (one for one in by_clause(report, Verdict.VIOLATION) if gate is not None and one.clause in gate.new)
-    failing = found if gate is None else with_consequences(by_itself)
+    # What is new is listed under no cause that the baseline has.
+    every = [made for one in found for made in (*one.checks, *one.also, *one.folded)]
+    failing = found if gate is None else findings_of(report, [made for made in every if made[1].clause in gate.new])
     for finding in failing:
         case, check = finding.checks[0]
         said = (

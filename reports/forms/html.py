@@ -1,12 +1,12 @@
 """The report as a page: one file that a browser opens without a network, by keyboard, on a phone and in the dark."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..escape import command_line
 from ..model.abi import spans
-from ..model.consequences import told
-from ..model.findings import Finding
+from ..model.findings import Finding, told
 from ..model.header import ReadingFacts
 from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
@@ -15,7 +15,7 @@ from ..model.waivers import REMEDIES
 from ..waiver_entries import breaches, entries, written
 from . import cost_table, words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
-from .page import page
+from .page import address, page
 from .page_data import page_data
 
 #: So many waivers of one clause are shown; `tffs-conformance waive` writes them all.
@@ -29,6 +29,7 @@ class Told:
     """A finding with all that a person needs to act on it."""
 
     finding: Finding
+    anchor: str
     clause: ClauseAccount
     waivers: list[str]
     more_waivers: int
@@ -68,7 +69,7 @@ def render(report: Report) -> str:
             ["tffs-conformance", "waive", "report.json", f"--clause={clause}", "--owner=WHO", "--reason=WHY"]
         ),
         findings=list(_told(report, violations)),
-        warnings=warnings,
+        warnings=list(_anchored(warnings)),
         unsettled=list(_unsettled(report)),
         harmful=[one for one in seen if one.facts and one.facts.harmful],
         accepted=[one for one in seen if not (one.facts and one.facts.harmful)],
@@ -77,7 +78,7 @@ def render(report: Report) -> str:
         ops=sorted({clause.op for clause in report.clauses.values() if clause.op}),
         spans=spans,
         cost_table=cost_table,
-        elsewhere=words.elsewhere,
+        words=words,
         remedies=REMEDIES,
         kinds=OF_CHECK,
         meaning=OF_TARGET.__getitem__,
@@ -89,12 +90,22 @@ def render(report: Report) -> str:
     )
 
 
-def _told(report: Report, found: Iterable[Finding]) -> Iterator[Told]:
-    waivers = entries(breaches(report, Verdict.VIOLATION), reason="WHY", owner="WHO")
+def _anchored(found: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    """Findings, each with a place of its own on the page: several may be of one clause."""
+    places = Counter[str]()
     for finding in found:
+        places[finding.clause] += 1
+        count = places[finding.clause]
+        yield address(finding.clause) + (f"-{count}" if count > 1 else ""), finding
+
+
+def _told(report: Report, found: Iterable[Finding]) -> Iterator[Told]:
+    waivers = entries(breaches(report, Verdict.VIOLATION), report, reason="WHY", owner="WHO")
+    for anchor, finding in _anchored(found):
         mine = [entry for entry in waivers if entry["clause"] == finding.clause]
         yield Told(
             finding,
+            anchor,
             report.clauses[finding.clause],
             [written(entry).strip() for entry in mine[:WAIVERS_SHOWN]],
             max(0, len(mine) - WAIVERS_SHOWN),

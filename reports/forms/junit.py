@@ -123,7 +123,8 @@ def _findings(report: Report, case: CaseRecord, checks: Iterable[CheckRecord]) -
         yield f"source    {'; '.join(clause.source)}"
         yield f"expected  {check.expected}"
         yield f"got       {words.got(check)}"
-        yield f"look at   {clause.check}"
+        if advice := clause.advice(check.kind):
+            yield f"look at   {advice}"
     yield f"again     {words.again(report, case)}"
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ..model.claims import ClaimState
-from ..model.consequences import told
 from ..model.costs import Costs
 from ..model.counts import few, number
-from ..model.findings import Finding
+from ..model.findings import Finding, told
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
 from ..plain import dumps
@@ -132,13 +131,15 @@ def _finding(report: Report, place: int, finding: Finding) -> str:
         "Got": _code(words.got(check)),
         "Found": _prose(case.reason or ""),
         "Also in": _prose(few(others)),
-        "With it": _prose(few(finding.beside)),
+        "Breaks": _prose(words.others(finding)),
         "Others": _prose(words.alike(finding)),
-        "Look at": _prose(clause.check),
+        "After it": _prose(words.under(finding, whole=True)),
+        "Look at": _prose(clause.advice(check.kind) or ""),
     }
+    title = ": ".join(filter(None, (_code(finding.clause), _prose(words.fault(finding)))))
     return "\n".join(
         (
-            f"### {place}. {_code(finding.clause)}\n",
+            f"### {place}. {title}\n",
             f"{words.extent(finding)}\n",
             *(f"- **{name}:** {text}" for name, text in said.items() if text),
             "\nRun it again, or accept it:\n",

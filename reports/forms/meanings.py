@@ -34,7 +34,7 @@ OF_CHECK: Mapping[ClauseVerdict, str] = {
 
 OF_TIER: Mapping[Tier, str] = {
     "smoke": "The way through every op was tried once.",
-    "must": "Every case of what TensorFlow demands was tried, without searches, threads and advice.",
+    "quick": "Every case of what TensorFlow demands was tried, without searches, threads and advice.",
     "full": "All was tried but files of gigabytes and listings of thousands.",
     "large": "The whole suite was tried.",
 }

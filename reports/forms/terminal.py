@@ -12,11 +12,10 @@ from pathlib import Path
 from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
-from ..model.consequences import told
 from ..model.counts import few, number
-from ..model.findings import Finding, Made
+from ..model.findings import Finding, Made, told
 from ..model.histories import Histories
-from ..model.records import CaseRecord
+from ..model.records import CaseRecord, Ending
 from ..model.report import REPORT_NAME, Report
 from ..model.services import Figures
 from ..model.verdicts import TargetVerdict, Verdict
@@ -32,6 +31,8 @@ FINDINGS_SHOWN = 10
 CASES_SHOWN = 5
 #: So many calls of one case are shown, the last ones.
 CALLS_SHOWN = 40
+#: So many lines of output of a case with an error are shown, the last ones.
+OUTPUT_SHOWN = 30
 #: The clause that says how long is too long.
 HANG = "robustness.no-hang"
 _COLOUR = {
@@ -177,11 +178,12 @@ def _violations(
     if not found:
         return
     yield "", {}
-    if rest := [finding.clause for finding in found[len(shown) :]]:
-        yield from wrapped(f"… and {len(rest)} more broken clauses: ", f"{few(rest)}; -v shows them all", columns)
-    case, _ = found[0].checks[0]
-    yield f"the first one again: {words.again(report, case)}", {}
-    yield f"more on its rule: {command_line(['tffs-conformance', 'explain', found[0].clause])}", {}
+    if rest := [words.fault(finding) or finding.clause for finding in found[len(shown) :]]:
+        yield from wrapped(f"… and {number(len(rest), 'more finding')}: ", f"{few(rest)}; -v shows them all", columns)
+    folded = sum(check.times for finding in found for _, check in finding.folded)
+    more = f", with {number(folded, 'check')} of other ops under them (-v names their clauses)" if folded else ""
+    yield f"{number(len(found), 'finding')}{more}; each with all of its cases in {REPORT_NAME}", {}
+    yield f"more on the first rule: {command_line(['tffs-conformance', 'explain', found[0].clause])}", {}
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
         seconds = report.suite.options.get("call-timeout")
         yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
@@ -193,7 +195,8 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
     clause = report.clauses[finding.clause]
     yield "", {}
     cases = list(finding.cases)
-    yield f"VIOLATION {printable(finding.clause)} ({words.extent(finding)})", {"bold": True, "red": True}
+    title = ": ".join(filter(None, (finding.clause, words.fault(finding))))
+    yield f"VIOLATION {printable(title)} ({words.extent(finding)})", {"bold": True, "red": True}
     yield from wrapped("  rule      ", clause.rule, columns)
     yield from wrapped("  source    ", "; ".join(clause.source), columns)
     if clause.tensorflow:
@@ -204,11 +207,17 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
     shown = {case.id for case, _ in stimuli}
     if others := [case for case in cases if case not in shown]:
         yield from wrapped("  also in   ", few(others), columns)
-    if finding.beside:
-        yield from wrapped("  with it   ", f"{few(finding.beside)}, broken {words.elsewhere(finding)}", columns)
-    if finding.alike:
-        yield from wrapped("  others    ", words.alike(finding), columns)
-    yield from wrapped("  look at   ", clause.check, columns)
+    for title, text in (
+        ("  breaks    ", words.others(finding, whole=bool(verbosity))),
+        ("  others    ", words.alike(finding)),
+        ("  after it  ", words.under(finding, whole=bool(verbosity))),
+        ("  look at   ", clause.advice(finding.checks[0][1].kind) or ""),
+    ):
+        yield from wrapped(title, text, columns) if text else ()
+    case, _ = finding.checks[0]
+    yield f"  again     {words.again(report, case)}", {}
+    if said := words.by_chance(report, finding):
+        yield from wrapped("            ", said, columns)
 
 
 def _stimulus(made: Made, columns: int, calls: bool) -> Iterator[Line]:
@@ -270,7 +279,8 @@ def _warnings(report: Report, warned: Sequence[Finding], columns: int, verbosity
         else:
             yield from wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
             yield from wrapped("    reading   ", words.warning(report, check), columns)
-        yield from wrapped("  look at   ", clause.check, columns)
+        advice = clause.advice(check.kind)
+        yield from wrapped("  look at   ", advice, columns) if advice else ()
     if rest := [finding.clause for finding in warned[len(shown) :]]:
         yield from wrapped(f"… and {len(rest)} more warnings: ", f"{few(rest)}; -v shows them all", columns)
 
@@ -287,6 +297,11 @@ def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
     yield "", {}
     if not verbosity:
         yield f"disputed clauses: an accepted answer to each of {len(readings)} (-v names them)", {}
+        for name, followed in readings.items():
+            made, bad = words.made_of(report, name), words.damaging(report.clauses[name])
+            for reading in (one for one in followed if one in bad):
+                for line, _ in wrapped(f"  {printable(name)}: ", f"{reading}: {made.get(reading)}", columns):
+                    yield line, {"yellow": True}
         return
     yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
     for name, counter in readings.items():
@@ -301,14 +316,27 @@ def _not_run(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         reasons = words.reasons(report, verdict)
         if verdict is Verdict.ABSENT and reasons and not verbosity:
             yield f"absent: {number(reasons.total(), 'case')} (-v says why)", {}
+            if unwitnessed := sum(case.ended is Ending.UNWITNESSED for case in report.cases):
+                added = f"--backing=URL names another way to the storage and adds {number(unwitnessed, 'case')}"
+                yield from wrapped("  of these: ", added, columns)
             continue
         if reasons:
             yield "", {}
             yield f"{verdict}:", {"bold": True, "red": verdict is Verdict.ERROR, "yellow": verdict is not Verdict.ERROR}
         for reason, count in reasons.most_common(most):
             yield from wrapped(f"  {count:>4} × ", reason, columns)
+            if verdict is Verdict.ERROR:
+                yield from _output(report, reason, columns)
         if len(reasons) > most:
             yield f"  … and {len(reasons) - most} more reasons in {REPORT_NAME}", {}
+
+
+def _output(report: Report, reason: str, columns: int) -> Iterator[Line]:
+    """The end of what was printed in the first case with this error: the traceback stands last."""
+    case = next(one for one in report.cases if words.has(one, Verdict.ERROR) and words.why(one) == reason)
+    for text in case.output.splitlines()[-OUTPUT_SHOWN:]:
+        indent = " " * (9 + len(text) - len(text.lstrip()))
+        yield from wrapped(indent, text.lstrip(), columns)
 
 
 def _services(measured: Figures | None, columns: int) -> Iterator[Line]:

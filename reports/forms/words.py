@@ -10,6 +10,7 @@ from pathlib import Path
 from ..escape import command_line, printable
 from ..model.counts import few, number
 from ..model.findings import Finding
+from ..model.header import ClauseFacts
 from ..model.records import CaseRecord, CheckRecord, Ending
 from ..model.report import REPORT_NAME, ClassAccount, Report
 from ..model.verdicts import Verdict, checks_made
@@ -23,9 +24,21 @@ _ENDED: Mapping[Ending, str] = {
     Ending.BLOCKED: "an op that it needs does not work",
     Ending.DIED: "an op did not come back",
     Ending.LACKING: "the target lacks what it is about",
+    Ending.UNWITNESSED: "it needs another way to the storage, and no backing was named",
     Ending.UNABLE: "something that it needs is missing here",
     Ending.BROKEN: "the suite, the profile or the environment is broken",
 }
+
+
+#: What is said of a breach that another run of its case may not show.
+_BY_CHANCE = "a race may take several runs to show; --sanitizer=thread on an instrumented plugin finds it each time"
+
+
+def by_chance(report: Report, finding: Finding) -> str:
+    """What is said of a finding of a case about several threads; empty for any other."""
+    case, _ = finding.checks[0]
+    classes = {report.clauses[name].conformance_class for name in case.clauses}
+    return _BY_CHANCE if "concurrency" in classes else ""
 
 
 def shortened(text: str, most: int) -> str:
@@ -58,18 +71,32 @@ def extent(finding: Finding) -> str:
     return f"{number(finding.times, 'check')} in {number(len(finding.cases), 'case')}"
 
 
-def elsewhere(finding: Finding) -> str:
-    """Where else the clauses are broken that are told with a finding."""
-    what = f"that {finding.op} spoilt" if finding.op else "that show the same"
-    more = f" but {number(len(finding.spoilt), 'case')} {what}" if finding.spoilt else ""
-    return f"in no other cases{more}"
+def fault(finding: Finding) -> str:
+    """The op at fault and what it does wrong; empty where no check names an op: then the clause says as much."""
+    return f"{finding.op} {finding.does}" if finding.checks[0][1].op else ""
+
+
+def under(finding: Finding, *, whole: bool = False) -> str:
+    """The breaches of other ops after it in the same cases; empty where there are none."""
+    if not finding.folded:
+        return ""
+    clauses = list(dict.fromkeys(check.clause for _, check in finding.folded))
+    count = number(sum(check.times for _, check in finding.folded), "check")
+    return f"{count} in the same cases: {', '.join(clauses) if whole else few(clauses)}"
+
+
+def others(finding: Finding, *, whole: bool = False) -> str:
+    """The other clauses that it breaks; empty where there are none."""
+    names = finding.clauses[1:]
+    return ", ".join(names) if whole else few(names)
 
 
 def alike(finding: Finding) -> str:
     """Which ops do the same wrong; empty where none does. Of many the first are named."""
     if not finding.alike:
         return ""
-    return f"the same for {number(len(finding.alike), 'more op')}: {few(finding.alike)}"
+    checks = number(sum(check.times for _, check in finding.also), "check")
+    return f"the same for {number(len(finding.alike), 'more op')}: {few(finding.alike)} ({checks})"
 
 
 def got(check: CheckRecord) -> str:
@@ -80,6 +107,11 @@ def got(check: CheckRecord) -> str:
 def made_of(report: Report, clause: str) -> dict[str, str]:
     """What TensorFlow makes of each reading of a clause."""
     return {reading.name: reading.tensorflow for reading in report.clauses[clause].readings or ()}
+
+
+def damaging(clause: ClauseFacts) -> set[str]:
+    """The accepted readings of a clause with which something goes wrong without an error."""
+    return {*clause.damaging, *(reading.name for reading in clause.readings or () if reading.harmful)}
 
 
 def warning(report: Report, check: CheckRecord) -> str:
