@@ -54,6 +54,17 @@ def test_what_was_not_run_of_a_must_keeps_class_and_target_open(
         assert found.reason == NOT_RUN.replace("read.succeeds", "stat.odd")
 
 
+@pytest.mark.parametrize(("op", "of_read"), [("read", "not conformant"), ("stat", "conformant"), (None, "conformant")])
+@pytest.mark.parametrize("verdict", [Verdict.VIOLATION, Verdict.WAIVED])
+def test_violation_counts_for_the_class_of_the_op_at_fault_too(verdict: Verdict, op: str | None, of_read: str) -> None:
+    found = report(*kept(3), record("b", verdict, CheckRecord("stat.odd", verdict, "x", "y", op=op)))
+    if verdict is Verdict.WAIVED:
+        assert (found.classes["read"].verdict == "conformant with waivers") is (op == "read")
+        return
+    assert (found.classes["read"].verdict, found.classes["paths"].verdict) == (of_read, "not conformant")
+    assert found.counts.violation == 1
+
+
 def test_a_check_that_stands_for_several_counts_as_several() -> None:
     many = CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x", times=300)
     read = CheckRecord("stat.odd", Verdict.TOLERATED, "x", "x", reading="host", times=15)
@@ -62,7 +73,7 @@ def test_a_check_that_stands_for_several_counts_as_several() -> None:
     assert (found.counts.conform, found.counts.tolerated, found.executed.must) == (300, 20, 320)
     assert found.clauses["read.succeeds"].counts.conform == 300
     assert found.clauses["stat.odd"].readings_seen == {"host": 20}
-    assert found.reason == "320 checks of MUST clauses kept"
+    assert found.reason == "320 checks of MUST clauses kept; 1 MUST clause not tried, of registration"
 
 
 def test_what_a_case_did_not_come_to_counts_and_what_it_saw_stays() -> None:
@@ -109,6 +120,35 @@ def test_a_class_without_ops_of_its_own_lacks_none() -> None:
     waiting = case("a", clauses=("common.x",), verdict=Verdict.NOT_RUN, reason="x")
     found = build(header, [*kept(1), waiting], duration=1, left_out=None)
     assert found.classes["robustness"].verdict == "incomplete"
+
+
+def test_selection_without_a_must_clause_says_so() -> None:
+    for name, said in (("read.hint", "no MUST clause beyond registration was selected; -k"), ("read.succeeds", "-k")):
+        found = build(HEADER, [case("a", (name, "conform"))], duration=1, left_out="-k")
+        assert (found.verdict, found.reason) == ("incomplete", said)
+
+
+@pytest.mark.parametrize(
+    ("answered", "seen", "verdict"),
+    [
+        ("plugin", "absent", "incomplete"),
+        ("plugin", "conform", "conformant"),
+        ("plugin", "does not apply", "conformant"),
+        ("default", "absent", "conformant"),
+    ],
+)
+def test_class_whose_effect_nothing_can_look_at_is_incomplete(answered: str, seen: str, verdict: str) -> None:
+    effect = "append.writes-exactly-n"
+    clauses = {
+        **CLAUSES,
+        effect: clause("MUST", "write", "append"),
+        "append.succeeds": clause("MUST", "write", "append"),
+    }
+    tables = {**HEADER.target.tables, "append": answered}
+    header = replace(HEADER, clauses=clauses, target=replace(HEADER.target, tables=tables))
+    found = build(header, [case("a", ("append.succeeds", "conform"), (effect, seen))], duration=1, left_out=None)
+    assert found.classes["write"].verdict == found.verdict == verdict
+    assert (effect in found.reason) == (verdict == "incomplete")
 
 
 def test_what_does_not_apply_is_counted_apart_and_passes_nothing() -> None:

@@ -1,5 +1,6 @@
 """From the cases of a run to its report: counts, then verdicts."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -57,9 +58,11 @@ class Tally:
         self.counts = no_counts()
         self.classes = {facts.conformance_class: no_counts() for facts in clauses.values()}
         self.clauses = {name: no_counts() for name in clauses}
+        #: The class of each op, which a violation of another class counts for, too.
+        self._of_op = {one.op: one.conformance_class for name, one in clauses.items() if name == f"{one.op}.succeeds"}
         self._readings: dict[str, dict[str, int]] = {name: {} for name in clauses}
         self._executed_cases = 0
-        self.executed_must = 0
+        self.executed_must = self.selected_must = 0
         #: The MUST clauses that were not run in a case, by class.
         self.not_run: dict[str, dict[str, None]] = {name: {} for name in self.classes}
 
@@ -71,13 +74,24 @@ class Tally:
             facts = self.facts[check.clause]
             for counts in (self.counts, self.classes[facts.conformance_class], self.clauses[check.clause]):
                 counts[check.verdict] += check.times
+            at_fault = self._of_op.get(check.op, facts.conformance_class)
+            if check.verdict in (Verdict.VIOLATION, Verdict.WAIVED) and at_fault != facts.conformance_class:
+                self.classes[at_fault][check.verdict] += check.times
             if check.reading is not None:
                 readings = self._readings[check.clause]
                 readings[check.reading] = readings.get(check.reading, 0) + check.times
-            if case.executed and check.verdict in JUDGED and facts.level == "MUST":
-                self.executed_must += check.times * (facts.conformance_class != REGISTRATION)
+            if facts.level == "MUST" and facts.conformance_class != REGISTRATION:
+                self.selected_must += check.times
+                self.executed_must += check.times * (case.executed and check.verdict in JUDGED)
             if check.verdict is Verdict.NOT_RUN and facts.level == "MUST":
                 self.not_run[facts.conformance_class][check.clause] = None
+
+    @property
+    def untried(self) -> dict[str, int]:
+        """By class, how many MUST clauses have no case in the tier of the run."""
+        names = (name for name, counts in self.clauses.items() if not any(counts.values()))
+        facts = (self.facts[name] for name in names)
+        return Counter(one.conformance_class for one in facts if one.level == "MUST" and not one.untested)
 
     @property
     def executed(self) -> Executed:
