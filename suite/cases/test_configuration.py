@@ -423,6 +423,6 @@ def test_leaves_nothing(case: Case) -> None:
             raw.set_filesystem_configuration_option(known[0])
             raw.set_filesystem_configuration_option(bad)
 
-    more = leaks.leaked_per_call(case.surroundings.host, repeat).get("heap", 0)
+    more = leaks.leaked_per_round(case.surroundings.host, repeat).get("heap", 0)
     case.check.that("robustness.leaves-no-memory", not more, "no more bytes allocated each time",
                "more bytes allocated each time" if more else "no more bytes allocated each time")  # fmt: skip

@@ -174,7 +174,7 @@ def test_a_page_is_deleted(case: Case) -> None:
         case.setup.mkdir(f"many/{k}")
     with patiently(case):
         case.setup.require(case.fs.delete_recursively(case.uri("many")))
-    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
+    case.tree_is("delete_recursively.deletes-everything", {})
 
 
 #: What the entries are that there are many of.
@@ -193,7 +193,7 @@ def deleted(case: Case, directory: str) -> None:
     """Delete all there is, and check that it is gone."""
     with patiently(case):
         case.setup.require(case.fs.delete_recursively(case.uri(directory)))
-    case.check.equal(GONE, "tree", {}, case.setup.tree())
+    case.tree_is(GONE, {})
 
 
 # Where globs stand, and where there are many.

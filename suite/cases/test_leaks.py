@@ -17,6 +17,7 @@ from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program, Timed
 from ...harness.targets.backing import BackingUnableError
 from ..contract import statuses
+from ..engine.answers import Answer
 from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, large, many_calls, over_tables
 from .rounds import (
@@ -165,7 +166,7 @@ def parted(case: Case, rounds: Iterable[Steps], slower: int) -> list[Part]:
 def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str, Steps] = NONE) -> None:
     """Repeat rounds, and larger ones, all together, and count what the process holds. Caches are flushed before.
 
-    Where it holds more, the first round that costs it that by itself is named.
+    Where it holds more, the first round that costs it that by itself is named, with what each call of the op costs.
     """
     demand(case, op)
     case.setup.write("file", CONTENT)
@@ -177,7 +178,7 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
 
     every = {**rounds, **larger}
 
-    def leaked(names: Collection[str]) -> dict[str, int]:
+    def leaked(names: Collection[str]) -> dict[str, float]:
         parts = parted(case, [rounds[name] for name in names if name in rounds], 1)
         parts += parted(case, [larger[name] for name in names if name in larger], SLOWER)
 
@@ -189,7 +190,9 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
             )
             case.fs.flush_caches()
 
-        return leaks.leaked_per_call(host, repeat)
+        grown = leaks.leaked_per_round(host, repeat)
+        calls = sum(step.op == op for part in parts for step in part.program.steps)
+        return {what: growth / max(1, calls) for what, growth in grown.items()}
 
     found = leaked(every)
     if unsupported:
@@ -201,9 +204,10 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
         got, figure = none, ""
         if what in found:
-            first = next((name for name in every if len(every) > 1 and what in leaked([name])), "")
-            got, figure = f"{more}: {first}" if first else more, f"{found[what]} each time"
-        case.check.that(clause, what not in found, none, got, figure)
+            alone = ((name, leaked([name])) for name in every if len(every) > 1)
+            first, cost = next(((name, grown) for name, grown in alone if what in grown), ("", found))
+            got, figure = f"{more}: {first}" if first else more, f"{cost[what]:.0f} for each call of {op}"
+        case.check.that(clause, what not in found, none, got, figure, of=Answer(op))
     if not weighed:
         raise BackingUnableError("the allocator does not tell how much is allocated")
 
@@ -325,7 +329,7 @@ def test_new_paths(case: Case) -> None:
             case.fs.flush_caches()
 
     def leaked(ops: Collection[str]) -> dict[str, int]:
-        return leaks.leaked_per_call(case.surroundings.host, lambda times: meet(ops, times))
+        return leaks.leaked_per_round(case.surroundings.host, lambda times: meet(ops, times))
 
     def grows(op: str, what: str) -> bool:
         if what not in leaked([op]):
@@ -342,7 +346,7 @@ def test_new_paths(case: Case) -> None:
         first = next((op for op in every if grows(op, what)), "") if what in found else ""
         if first or State.of(case.surroundings.host).heap or what not in ("mapped", "heap"):
             none, more = f"no more {WHAT[what]} with each new path", f"more {WHAT[what]} with each new path: {first}"
-            case.check.that(clause, not first, none, more if first else none)
+            case.check.that(clause, not first, none, more if first else none, of=Answer(first or None))
     if not State.of(case.surroundings.host).heap:
         raise BackingUnableError("the allocator does not tell how much is allocated")
 

@@ -8,6 +8,7 @@ import pytest
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import MemoryRegion, RandomAccessFile, WritableFile
 from ...harness.ops.outcomes import Outcome
+from ..engine.answers import written
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 from ..judge.blame import SURVIVED
@@ -59,7 +60,7 @@ def independent(case: Case, wrong: list[str]) -> None:
 def test_orders(case: Case, op: str, closed: str) -> None:
     """append, flush, sync and tell in every order of up to three, with and without a close."""
     available(case, op)
-    wrong = []
+    wrong, kept = [], True
     uri = case.uri("file")
     for length in range(4):
         for order in itertools.product(("append", "flush", "sync", "tell"), repeat=length):
@@ -74,8 +75,11 @@ def test_orders(case: Case, op: str, closed: str) -> None:
             file.cleanup()
             named = f"{', '.join(order) or 'nothing'}, {closed}"
             wrong += [f"{named}: code={code}" for code in got if code is not Code.OK]
-            if closed == "closed" and case.setup.content(uri) != b"piece" * order.count("append"):
-                wrong.append(f"{named}: the content is another")
+            whole = b"piece" * order.count("append")
+            if closed == "closed" and kept and (content := case.setup.content(uri)) != whole:
+                kept = case.check.equal(
+                    "common.ops-in-any-order", f"content after {named}", whole, content, of=written(whole, content)
+                )
     case.check.that("common.ops-in-any-order", not wrong, "every op is OK", wrong[0] if wrong else "every op is OK")
 
 

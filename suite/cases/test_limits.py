@@ -7,6 +7,8 @@ import pytest
 from ...harness.hosting import limits as host_limits
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome
+from ...reports.model.records import StatementKind
+from ..engine.answers import Answer
 from ..engine.case import Case
 from ..engine.marks import clauses, over_tables, undefined
 from ..engine.setup import Tree
@@ -77,7 +79,10 @@ def test_room_again(case: Case) -> None:
     complete = refused or content == appended
     right = "no byte twice, and all of them unless an error says so"
     got = "bytes twice or out of order" if not in_order else right if complete else "bytes are missing without an error"
-    case.check.that("append.writes-exactly-n", in_order and complete, right, got, f"{len(content)} bytes")
+    kind = StatementKind.MISSING if in_order else StatementKind.CONTENT
+    case.check.that(
+        "append.writes-exactly-n", in_order and complete, right, got, f"{len(content)} bytes", of=Answer(kind=kind)
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,9 +135,9 @@ def judge(case: Case, got: Outcome[object]) -> None:
     case.check.implemented(got)
     left = (got.code, got.message) == (host_limits.LEFT, host_limits.LEFT_MESSAGE)
     readings = {"resets": got.ok, "leaves": left}
-    case.check.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
+    case.check.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message, of=Answer.of(got))
     seen = f"{got.op} leaves the status as it came" if left else f"{got.op}: code={got.code}"
-    case.check.that("common.success-sets-ok", got.ok, "OK, whatever the status said before", seen)
+    case.check.that("common.success-sets-ok", got.ok, "OK, whatever the status said before", seen, of=Answer.of(got))
 
 
 @pytest.mark.parametrize("op", list(SUCCESSES))

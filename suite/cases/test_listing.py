@@ -79,10 +79,10 @@ def test_two_pages(case: Case) -> None:
         case.check.equal("get_matching_paths.succeeds", f"matches of {pattern}", (count, count),
                    (len(matches), len(set(matches))))  # fmt: skip
     gone = case.fs.delete_recursively(case.uri("directory"))
-    case.check.status("delete_recursively.succeeds", gone, Code.OK)
-    counters = (gone.value.files, gone.value.dirs)
-    case.check.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
-    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
+    if case.check.status("delete_recursively.succeeds", gone, Code.OK):
+        counters = (gone.value.files, gone.value.dirs)
+        case.check.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
+    case.tree_is("delete_recursively.deletes-everything", {})
 
 
 @clauses(ONCE, LISTS)
@@ -158,7 +158,7 @@ def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> Non
         case.fs.flush_caches()
 
     case.fs.flush_caches()
-    more = leaks.leaked_per_call(case.surroundings.host, repeat).get("heap", 0)
+    more = leaks.leaked_per_round(case.surroundings.host, repeat).get("heap", 0)
     case.check.that(clause, not more, "no more memory each time", "more memory each time" if more else
                "no more memory each time", f"{more} bytes each time" if more else "")  # fmt: skip
 

@@ -20,11 +20,11 @@ def test_plain(case: Case) -> None:
     """A file and a directory are asked about in every way."""
     file, directory = case.setup.write("file", b"12345"), case.setup.mkdir("directory")
     of_file, of_directory = case.fs.stat(file), case.fs.stat(directory)
-    case.check.status("stat.succeeds", of_file, Code.OK)
-    case.check.equal(
-        "stat.says-the-kind", "kinds", (0, 1), (of_file.value.is_directory, of_directory.value.is_directory)
-    )
-    case.check.equal("stat.length-is-the-size", "length", 5, of_file.value.length)
+    if case.check.status("stat.succeeds", of_file, Code.OK):
+        case.check.equal("stat.says-the-kind", "kind of a file", 0, of_file.value.is_directory)
+        case.check.equal("stat.length-is-the-size", "length", 5, of_file.value.length)
+    if case.check.status("stat.succeeds", of_directory, Code.OK):
+        case.check.equal("stat.says-the-kind", "kind of a directory", 1, of_directory.value.is_directory)
     case.check.status("path_exists.succeeds", case.fs.path_exists(file), Code.OK)
     case.check.status("path_exists.directory-is-ok", case.fs.path_exists(directory), Code.OK)
     case.check.equal("paths_exist.succeeds", "returned", True, case.fs.paths_exist([file, directory]).value.returned)

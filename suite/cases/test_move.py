@@ -4,6 +4,7 @@ import pytest
 
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
+from ..engine.answers import Answer
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 from ..engine.setup import Tree
@@ -42,7 +43,7 @@ def test_plain(case: Case, op: str) -> None:
     """A file is renamed or copied beside itself."""
     case.setup.write("source", NEW)
     case.setup.require(move(case, op, "source", "target"))
-    case.check.equal(f"{op}.keeps-the-content", "tree", afterwards(op, "source", "target", NEW), case.setup.tree())
+    case.tree_is(f"{op}.keeps-the-content", afterwards(op, "source", "target", NEW))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_directories(case: Case, op: str, source: str, target: str) -> None:
     case.setup.write(source, NEW)
     case.setup.require(move(case, op, source, target))
     expected = directories | afterwards(op, source, target, NEW)
-    case.check.equal(f"{op}.keeps-the-content", "tree", expected, case.setup.tree())
+    case.tree_is(f"{op}.keeps-the-content", expected)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_replace(case: Case, op: str, new: bytes, old: bytes) -> None:
     got = move(case, op, "source", "target")
     if not case.check.status(f"{op}.replaces-the-target", got, Code.OK):
         return
-    case.check.equal(f"{op}.replaces-the-target", "tree", afterwards(op, "source", "target", new), case.setup.tree())
+    case.tree_is(f"{op}.replaces-the-target", afterwards(op, "source", "target", new))
 
 
 @by("keeps-the-content", "succeeds")
@@ -95,7 +96,7 @@ def test_again_and_back(case: Case, op: str) -> None:
         case.setup.require(move(case, op, "source", "target"))
         case.setup.require(move(case, op, "target", "source"))
     expected = {"source": NEW} if op == "rename_file" else {"source": NEW, "target": NEW}
-    case.check.equal(f"{op}.keeps-the-content", "tree", expected, case.setup.tree())
+    case.tree_is(f"{op}.keeps-the-content", expected)
 
 
 @clauses("copy_file.source-stays", "copy_file.succeeds")
@@ -104,9 +105,9 @@ def test_copies_are_two(case: Case) -> None:
     case.setup.write("source", NEW)
     case.setup.require(move(case, "copy_file", "source", "target"))
     case.setup.write("target", b"changed")
-    case.check.equal("copy_file.source-stays", "tree", {"source": NEW, "target": b"changed"}, case.setup.tree())
+    case.tree_is("copy_file.source-stays", {"source": NEW, "target": b"changed"})
     case.setup.write("source", b"other")
-    case.check.equal("copy_file.source-stays", "tree", {"source": b"other", "target": b"changed"}, case.setup.tree())
+    case.tree_is("copy_file.source-stays", {"source": b"other", "target": b"changed"})
 
 
 @pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (5, 30)])
@@ -133,7 +134,7 @@ def test_name_is_free_again(case: Case, op: str) -> None:
     case.setup.write("source", NEW)
     case.setup.require(move(case, op, "source", "target"))
     case.setup.write("source", b"another")
-    case.check.equal(f"{op}.replaces-the-target", "tree", {"source": b"another", "target": NEW}, case.setup.tree())
+    case.tree_is(f"{op}.replaces-the-target", {"source": b"another", "target": NEW})
 
 
 @by("onto-itself")
@@ -148,7 +149,8 @@ def test_onto_itself(case: Case, op: str) -> None:
         "refused": not got.ok and there == NEW,
         "emptied": there != NEW and got.source is Source.DEFAULT,
     }
-    case.check.reading(f"{op}.onto-itself", readings, f"code={got.code} content={there!r}", got.message)
+    said = f"code={got.code} content={there!r}"
+    case.check.reading(f"{op}.onto-itself", readings, said, got.message, of=Answer(loses=there != NEW))
 
 
 #: Moves that must fail: source, target, the code, and the clause.

@@ -9,6 +9,7 @@ import pytest
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome
+from ..engine.answers import Answer
 from ..engine.case import Case, Control
 from ..engine.marks import clauses, over_tables
 from ..engine.setup import Tree
@@ -52,9 +53,9 @@ def accepted(case: Case, name: str, got: Outcome[object], *, alone: bool = True)
     case.check.implemented(got)
     if got.op in case.bench.claims.ops_given_up:
         case.missing(got.op)
-    case.check.reading("paths.illegal-names", readings, f"code={got.code}", got.message)
+    case.check.reading("paths.illegal-names", readings, f"code={got.code}", got.message, of=Answer.of(got))
     if not got.ok and alone and "/" not in name:
-        case.check.equal("paths.illegal-names", "tree", {}, case.setup.tree())
+        case.tree_is("paths.illegal-names", {})
     elif not got.ok and not alone:
         left = case.fs.path_exists(case.uri(name)).ok
         case.check.equal("paths.illegal-names", "what was refused is there", False, left)
@@ -150,7 +151,7 @@ def test_file(case: Case, name: str) -> None:
         gone = case.fs.delete_file(uri)
         if not case.check.unimplemented(gone):
             kept(case, gone)
-            case.check.equal(KEPT, "tree", others, case.setup.tree())
+            case.tree_is(KEPT, others)
 
 
 def is_found(case: Case, name: str, others: Tree) -> None:
@@ -189,7 +190,7 @@ def test_directory(case: Case, name: str) -> None:
     for inner in ("leaf", name, ""):
         kept(case, case.fs.delete_dir(case.uri(name, name, inner) if inner else case.uri(name, name)))
     kept(case, case.fs.delete_recursively(uri))
-    case.check.equal(KEPT, "tree", others, case.setup.tree())
+    case.tree_is(KEPT, others)
 
 
 @names
@@ -203,19 +204,19 @@ def test_moved(case: Case, name: str) -> None:
     uri, copy, moved = case.uri(name), case.uri("copy"), case.uri("moved")
     kept(case, case.fs.copy_file(uri, copy))
     kept(case, case.fs.rename_file(uri, moved))
-    case.check.equal(KEPT, "tree", others | {"copy": CONTENT, "moved": CONTENT}, case.setup.tree())
+    case.tree_is(KEPT, others | {"copy": CONTENT, "moved": CONTENT})
     kept(case, case.fs.copy_file(copy, uri))
     kept(case, case.fs.rename_file(moved, uri))
     kept(case, case.fs.rename_file(uri, moved))
     kept(case, case.fs.rename_file(moved, uri))
     kept(case, case.fs.copy_file(copy, uri))
-    case.check.equal(KEPT, "tree", others | {"copy": CONTENT, name: CONTENT}, case.setup.tree())
+    case.tree_is(KEPT, others | {"copy": CONTENT, name: CONTENT})
     for other in list(others)[:1]:
         kept(case, case.fs.copy_file(uri, case.uri(other)))
         kept(case, case.fs.rename_file(uri, case.uri(other)))
         kept(case, case.fs.rename_file(case.uri(other), uri))
         case.setup.write(other, STAYS)
-    case.check.equal(KEPT, "tree", others | {"copy": CONTENT, name: CONTENT}, case.setup.tree())
+    case.tree_is(KEPT, others | {"copy": CONTENT, name: CONTENT})
 
 
 def appended_to(case: Case, uri: str) -> None:
@@ -268,7 +269,14 @@ def says_not_found(case: Case, uri: str, like: str) -> None:
         if got.code is not expected:
             # Where a plain name gives the same, it is not the name.
             expected = ON_NOTHING[op](case, like).code
-        case.check.that(KEPT, got.code is expected, f"{op}: code={expected}", f"{op}: code={got.code}", got.message)
+        case.check.that(
+            KEPT,
+            got.code is expected,
+            f"{op}: code={expected}",
+            f"{op}: code={got.code}",
+            got.message,
+            of=Answer.of(got),
+        )
 
 
 @names
@@ -285,7 +293,14 @@ def test_of_nothing(case: Case, name: str) -> None:
         says_not_found(case, uri, like=case.uri("empty", "nothing"))
     else:
         for op, got in asked_for(case, uri):
-            case.check.that("paths.illegal-names", not got.ok, f"{op}: an error", f"{op}: code={got.code}", got.message)
+            case.check.that(
+                "paths.illegal-names",
+                not got.ok,
+                f"{op}: an error",
+                f"{op}: code={got.code}",
+                got.message,
+                of=Answer.of(got),
+            )
     # What cannot be asked of one path cannot be asked of several: so is it with bytes that Python's API does not take.
     asked = case.fs.available("paths_exist") and case.fs.path_exists(uri).code is not Code.UNIMPLEMENTED
     if legal and asked:
@@ -294,7 +309,7 @@ def test_of_nothing(case: Case, name: str) -> None:
         if codes != [Code.UNIMPLEMENTED] or "paths_exist" in case.check.works:
             case.check.equal(KEPT, "paths_exist: codes", [Code.NOT_FOUND], codes)
     left: Tree = {"empty": None} | ({name: CONTENT} if legal else {})
-    case.check.equal(KEPT if legal else "paths.illegal-names", "tree", left, case.setup.tree())
+    case.tree_is(KEPT if legal else "paths.illegal-names", left)
 
 
 def behind(case: Case, matches: Entries) -> list[str]:
@@ -345,7 +360,7 @@ def used(case: Case, path: str) -> None:
     gone = case.fs.delete_recursively(case.uri(top))
     kept(case, gone)
     case.check.equal(KEPT, "delete_recursively: undeleted files, dirs", (0, 0), (gone.value.files, gone.value.dirs))
-    case.check.equal(KEPT, "tree", {}, case.setup.tree())
+    case.tree_is(KEPT, {})
 
 
 def used_beside_plain(case: Case, path: str) -> None:
@@ -414,7 +429,7 @@ def test_beside(case: Case, op: str, other: str) -> None:
         others = {path: content for path, content in tree.items() if path in stays}
         case.check.equal(f"{op}.error-changes-nothing", "tree beside", stays, others)
     case.setup.require(got)
-    case.check.equal(BESIDE[op], "tree", left, case.setup.tree())
+    case.tree_is(BESIDE[op], left)
 
 
 @pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
@@ -475,4 +490,4 @@ def test_untranslated(case: Case) -> None:
     """An op gets the URI of a file as it is."""
     got = case.tables.path_op("path_exists", case.setup.write("file", CONTENT))
     readings = {"understood": got.ok, "not-found": got.code is Code.NOT_FOUND, "refused": True}
-    case.check.reading("paths.untranslated", readings, f"code={got.code}", got.message)
+    case.check.reading("paths.untranslated", readings, f"code={got.code}", got.message, of=Answer.of(got))

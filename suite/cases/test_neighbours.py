@@ -193,7 +193,7 @@ def test_found(case: Case, kind: str) -> None:
             if case.check.unimplemented(gone):
                 return
             kept(case, gone)
-        case.check.equal(KEPT, "tree", {"file": CONTENT}, case.setup.tree())
+        case.tree_is(KEPT, {"file": CONTENT})
 
 
 @many_calls(2 * len(NEIGHBOURS))

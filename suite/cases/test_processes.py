@@ -223,7 +223,7 @@ def _forked(case: Case, command: str, *values: Value) -> tuple[str, Reply]:
     # It has to be told before the host itself is taken for one that hangs.
     seconds = max(1, int(case.surroundings.host.timeout / 2))
     reply = _asked(case, "forked", seconds, wire.values_of(command, values))
-    return how(reply.take_number(), reply.take_number()), Reply(reply.take_bytes())
+    return how(reply.take_number(), reply.take_number()), reply.take_reply()
 
 
 def _ended_child(case: Case, end: str, cleanup: str, handle: int) -> str:

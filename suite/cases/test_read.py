@@ -7,6 +7,7 @@ import pytest
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import RandomAccessFile
 from ...harness.ops.outcomes import Outcome, Read
+from ..engine.answers import Answer
 from ..engine.case import Case
 from ..engine.marks import clauses, many_calls, smoke
 
@@ -152,7 +153,9 @@ def test_zero_bytes_at_the_end(case: Case, offset: int) -> None:
         got = file.read(offset, 0)
     nothing = got.value.returned == 0
     readings = {"exact": got.code is Code.OK and nothing, "end-of-file": got.code is Code.OUT_OF_RANGE and nothing}
-    case.check.reading("read.zero-bytes-at-the-end", readings, f"code={got.code} returned={got.value.returned}")
+    case.check.reading(
+        "read.zero-bytes-at-the-end", readings, f"code={got.code} returned={got.value.returned}", of=Answer.of(got)
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,8 @@ def test_order(case: Case, ranges: list[tuple[int, int]]) -> None:
     with reader(case) as file:
         for offset, n in ranges:
             got = file.read(offset, n)
-            case.check.equal("read.repeats", f"data at {offset}", CONTENT[offset : offset + n], got.value.data)
+            if case.check.status("read.repeats", got, Code.OK, Code.OUT_OF_RANGE):
+                case.check.equal("read.repeats", f"data at {offset}", CONTENT[offset : offset + n], got.value.data)
 
 
 @clauses("read.repeats")

@@ -320,7 +320,7 @@ def test_again_and_again(case: Case) -> None:
         for _ in range(rounds):
             again(host)
 
-    found = leaks.leaked_per_call(host, repeat)
+    found = leaks.leaked_per_round(host, repeat)
     case.check.equal("cleanup.releases-everything", "grows each time", [], sorted(found))
 
 

@@ -305,11 +305,11 @@ def test_others_made(case: Case, marked: bool) -> None:
         case.check.status(clause, case.fs.path_exists(case.uri(name)), Code.OK)
         case.check.equal(clause, f"kind of {name}", 1, case.setup.require(case.fs.stat(case.uri(name))).is_directory)
         case.check.equal(clause, f"is_directory of {name}: returned", 1, case.fs.is_directory(case.uri(name)).value)
-    case.unchanged(clause, others)
+    case.tree_is(clause, others)
     matches = case.setup.require(case.fs.get_matching_paths(case.uri("data") + "/*/part-*")).names
     case.check.equal(clause, "matches", ["part-0"], [path.rpartition("/")[2] for path in matches])
     case.setup.require(case.fs.delete_recursively(case.uri("data")))
-    case.unchanged(clause, {})
+    case.tree_is(clause, {})
 
 
 @pytest.mark.parametrize(

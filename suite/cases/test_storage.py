@@ -53,13 +53,13 @@ def test_flush_caches(case: Case) -> None:
     for name in ("changed", "removed"):
         case.setup.write(name, b"old")
     # What is seen wrongly before that says nothing of caches.
-    if not case.check.equal(ONCE, "tree", {"changed": b"old", "removed": b"old"}, case.setup.tree()):
+    if not case.tree_is(ONCE, {"changed": b"old", "removed": b"old"}):
         return
     around.backing.write(around.backing_name("changed"), b"changed meanwhile")
     around.backing.write(around.backing_name("added"), b"added")
     around.backing.delete(around.backing_name("removed"))
     case.setup.require(case.fs.flush_caches())
-    case.check.equal(clause, "tree", {"changed": b"changed meanwhile", "added": b"added"}, case.setup.tree())
+    case.tree_is(clause, {"changed": b"changed meanwhile", "added": b"added"})
     case.check.equal(clause, "length", 17, case.setup.require(case.fs.stat(case.uri("changed"))).length)
     case.check.status(clause, case.fs.path_exists(case.uri("removed")), Code.NOT_FOUND)
 

@@ -9,6 +9,7 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Existence, Read, Source, Statistics
 from ...harness.over_tables.files import handle_of
 from ...harness.over_tables.programs import Program, Timed, run, run_within
+from ..engine.answers import Answer
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 
@@ -73,8 +74,9 @@ def test_region(case: Case) -> None:
 
 
 #: What each thread does to a file and a directory of its own, by what it begins with. All ops that take a path are
-#: among these: kinds and sizes with "query", copies with "list", appending with "write", regions with "read", trees
-#: with "create", renaming with "flush". Each finds the same every time, whichever of its ops there are.
+#: among these: kinds and sizes with "query", copies with "list", appending with "write", regions and a
+#: file of all with "read", trees with "create", renaming with "flush". Each finds the same every time, whichever of its
+#: ops there are.
 BUSY = ("query", "list", "write", "read", "create", "glob", "flush")
 
 
@@ -101,7 +103,8 @@ def test_filesystem(case: Case, what: str) -> None:
         (k, *pair) for k in range(THREADS) for pair in zip(expected[k], got[k], strict=True) if len(set(pair)) > 1
     ]
     said = f"thread {differing[0][0]}: {differing[0][1]} alone, {differing[0][2]} together" if differing else "the same"
-    case.check.reading("common.filesystem-is-thread-safe", {"safe": not differing}, said)
+    op = differing[0][2].partition(" ")[0] if differing else None
+    case.check.reading("common.filesystem-is-thread-safe", {"safe": not differing}, said, of=Answer(op))
 
 
 def answer(timed: Timed) -> str:
@@ -156,7 +159,8 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.entries_op("get_matching_paths", case.uri(f"thread{k}/*"))
             program.translate_name(case.uri(f"thread{k}/file0"))
         case "read":
-            _read(program, file, 50 * (k + 1))
+            for one in (file, case.fs.translate(case.uri("thread0/file0"))):
+                _read(program, one, 50 * (k + 1))
             region = program.open("new_read_only_memory_region_from_file", file).value
             program.data(region, 0, 100 * (k + 1))
             program.handle_op("read_only_memory_region.cleanup", region)
@@ -261,7 +265,8 @@ def test_changes(case: Case) -> None:
     listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "bare", ())}
     foreign = sorted(listed - {"new0", "new1"})
     said = f"{failed[0].op}: code={failed[0].code}" if failed else f"foreign={foreign}" if foreign else "all succeed"
-    case.check.reading("common.filesystem-is-thread-safe", {"safe": not failed and not foreign}, said)
+    of = Answer(failed[0].op if failed else "get_children")
+    case.check.reading("common.filesystem-is-thread-safe", {"safe": not failed and not foreign}, said, of=of)
 
 
 @full

@@ -202,7 +202,7 @@ def test_nothing_appended(case: Case, again: bool) -> None:
         case.setup.write("file", b"older")
     with writer(case) as file:
         case.setup.require(file.close())
-    case.check.equal("new_writable_file.seen-after-close", "tree", {"file": b""}, case.setup.tree())
+    case.tree_is("new_writable_file.seen-after-close", {"file": b""})
     length = case.setup.require(case.fs.stat(case.uri("file"))).length
     case.check.equal("new_writable_file.replaces-what-exists", "length", 0, length)
 
@@ -217,7 +217,7 @@ def test_two_writers(case: Case) -> None:
         case.setup.require(two.close())
         case.setup.require(one.close())
     expected = {"one": b"".join(b"1%d" % k for k in range(20)), "two": b"".join(b"2%d" % k for k in range(20))}
-    case.check.equal("append.writes-exactly-n", "tree", expected, case.setup.tree())
+    case.tree_is("append.writes-exactly-n", expected)
     case.check.equal("close.keeps-the-data", "content", expected["one"], case.setup.content(case.uri("one")))
 
 
@@ -313,7 +313,7 @@ def test_append_nothing_at_all(case: Case, there: bool) -> None:
     with appender(case) as file:
         case.setup.require(file.close())
     name = "new_appendable_file.keeps-what-exists" if old else "new_appendable_file.creates-what-is-missing"
-    case.check.equal(name, "tree", {"file": b"older" if old else b""}, case.setup.tree())
+    case.tree_is(name, {"file": b"older" if old else b""})
 
 
 #: Sizes of pieces, in bytes: small ones that a buffer keeps, and large ones that it does not.
@@ -370,4 +370,4 @@ def test_another_between_close_and_cleanup(case: Case) -> None:
         for got in (first.cleanup(), second.append(b", after"), second.close()):
             case.check.status("close.then-cleanup", got, Code.OK)
     expected = {"first": b"first", "second": b"before, after"}
-    case.check.equal("close.then-cleanup", "tree", expected, case.setup.tree())
+    case.tree_is("close.then-cleanup", expected)
