@@ -1,11 +1,13 @@
 """How a case ends: what its record says, and that it is short."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import DiedError, Hung, Outcome, Read
+from tffs_conformance.harness.ops.outcomes import DiedError, Entries, Hung, Outcome, Read
 from tffs_conformance.harness.targets.backing import BackingUnableError
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.model.records import CheckRecord
@@ -14,6 +16,8 @@ from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.ending import conclude, run_case
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
+
+SECRET = "wJalr+secret/of=tests-0123456789-abcdefghijklmnopqrstuvwxyzABCDEFGHI"
 
 
 def begun(traces: Path, **environment: str) -> Case:
@@ -26,6 +30,21 @@ def test_a_case_that_made_no_check_is_an_error_of_the_suite(tmp_path: Path) -> N
     record = conclude(begun(tmp_path), None)
     assert (record.verdict, record.ended, record.reason) == (Verdict.ERROR, "broken", "the case made no check")
     assert record.checks == (CheckRecord("read.succeeds", Verdict.ERROR),)
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [(IndexError("out"), "IndexError: out\n"), (HostLostError("ssh was cut"), ""), (BackingUnableError("none"), "")],
+)
+def test_record_of_an_error_of_the_suite_has_its_traceback(tmp_path: Path, raised: Exception, said: str) -> None:
+    case = begun(tmp_path)
+
+    def body(one: Case) -> None:
+        raise raised
+
+    record = conclude(case, case.ended_by(body))
+    assert (record.output.startswith("Traceback"), "in body\n" in record.output) == (bool(said), bool(said))
+    assert record.output.endswith(said)
 
 
 def test_a_record_knows_its_tier_and_keeps_no_calls_of_what_is_right(tmp_path: Path) -> None:
@@ -58,6 +77,51 @@ def test_the_calls_of_what_is_wrong_are_short_in_the_record_and_whole_beside_it(
     assert value.read_bytes() == b"<TOKEN>" + data[8:]
 
 
+@pytest.mark.parametrize("at", [*range(50), *range(4096 - len(SECRET), 4100)])
+@pytest.mark.parametrize("kind", ["message", "name", "data", "forgotten"])
+def test_no_cut_leaves_a_part_of_a_secret(tmp_path: Path, at: int, kind: str) -> None:
+    case = begun(tmp_path, TOKEN=SECRET)
+    text = "-" * at + SECRET + "-" * 5000
+    data = text.encode() + (b"-" * (9 << 20) if kind == "forgotten" else b"")
+    answer: dict[str, Outcome[object]] = {
+        "message": Outcome("read", Code.INTERNAL, text, None),
+        "name": Outcome("read", Code.OK, "", Entries(1, (text,))),
+    }
+    outcome = answer.get(kind, Outcome("read", Code.OK, "", Read(len(data), data)))
+    case.surroundings.trace.append(("read", (1, 0, 1), outcome))
+    case.check.equal("read.succeeds", "answer", "", text if kind == "name" else data)
+    case.check.that("read.succeeds", False, "x", text, text)
+    record = conclude(case, None)
+    assert record.cut
+    for told in (str(record), *(path.read_text() for path in tmp_path.rglob("*.*"))):
+        assert SECRET[:4] not in told
+        assert "-" * min(at, 40) in told
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 8, 100])
+@pytest.mark.parametrize(
+    ("step", "handles", "offset"),
+    [(1, 1, 1), (-1, 1, 1), (1, 99, 1), (1, 1, 0), (-1, 2, 1)],
+    ids=["forwards", "backwards", "opened-anew", "at-one-offset", "opened-twice"],
+)
+def test_reads_in_pieces_together_show_no_secret(
+    tmp_path: Path, size: int, step: int, handles: int, offset: int
+) -> None:
+    case, data = begun(tmp_path, TOKEN=SECRET), f"before {SECRET} and {SECRET}".encode()
+    pieces = {at: data[at : at + size] for at in range(0, len(data), size)}
+    for number, at in enumerate([*pieces][::step]):
+        opened = Outcome("new_random_access_file", Code.OK, "", number % handles)
+        case.surroundings.trace.append((opened.op, (9, b"/a"), opened))
+        answer = Outcome("read", Code.OK, "", Read(size, pieces[at]))
+        case.surroundings.trace.append(("read", (number % handles, at * offset, size), answer))
+    case.check.equal("read.succeeds", "pieces", [], [*pieces.values()][:12])
+    record = conclude(case, None)
+    for texts in (record.ops[::step], [record.checks[0].got]):
+        together = "".join(re.findall(r"b'([^']*)'", "".join(texts)))
+        assert together
+        assert not any(SECRET[at : at + 8] in together for at in range(len(SECRET) - 7))
+
+
 @pytest.mark.parametrize("texts", [("short",), ()])
 def test_what_was_not_cut_is_not_kept_twice(tmp_path: Path, texts: tuple[str, ...]) -> None:
     case = begun(tmp_path)
@@ -78,6 +142,7 @@ def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_aga
         if tries == 1 or (tries == 3 and hangs_again):
             case.bench.loader.filling = False
             raise DiedError(Hung("read", 1))
+        one.surroundings.trace.append(("read", (1, 0, 1), Outcome("read", Code.OK, "", Read(1, b"x"))))
         one.check.that("read.succeeds", True, "a", "a")
 
     if hangs_again:

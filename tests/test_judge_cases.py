@@ -15,6 +15,7 @@ from tests.records import record as recorded
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import TargetVerdict, Verdict, worst
+from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.contract.claims import Claims
 from tffs_conformance.suite.judge import blame, reports
 from tffs_conformance.suite.judge.cases import judge
@@ -50,7 +51,7 @@ def statements(draw: st.DrawFn) -> Statement:
     name, holds = draw(st.sampled_from(NAMES)), draw(st.booleans())
     reading = draw(st.sampled_from((None, *READINGS.get(name, ())))) if holds else None
     return Statement(name, holds, "as expected", draw(NUMBERS), reading, times=draw(st.integers(1, 3)),
-                     prepared=draw(st.booleans()))  # fmt: skip
+                     prepared=draw(st.booleans()), loses=draw(st.booleans()))  # fmt: skip
 
 
 DEATHS = st.builds(Death, st.sampled_from(OPS), st.sampled_from(Fall), NUMBERS, st.booleans())
@@ -71,6 +72,7 @@ def evidence(draw: st.DrawFn) -> Evidence:
         death=draw(DEATHS) if ended is Ending.DIED else None,
         block=draw(BLOCKS) if ended is Ending.BLOCKED else None,
         flaw=draw(st.none() | FLAWS),
+        called=draw(st.none() | st.sets(st.sampled_from((*OPS, "writable_file.cleanup")))),
         known=draw(st.dictionaries(st.sampled_from(OPS), NUMBERS, max_size=1)),
         promised=draw(st.sets(st.sampled_from(OPS), max_size=1)),
     )
@@ -108,6 +110,8 @@ def a_pass_needs_the_stimulus(seen: Evidence, claims: Claims) -> None:
     for made in found.checks:
         if made.verdict not in PASSES:
             continue
+        if made.verdict is not Verdict.INFORMATIONAL and seen.called is not None:
+            assert clause(made.clause).op in {"", *seen.called}
         if made.clause in blame.SURVIVED and not said[made.clause, made.got]:
             # What an op keeps by coming back: it did, and none died.
             assert reached

@@ -20,6 +20,10 @@ class BackingIncapableError(BackingUnableError):
     """This kind of storage never can, or the target has no backing: the case is absent, for nobody could run it."""
 
 
+class BackingUnnamedError(BackingIncapableError):
+    """Nobody named a backing: the case is absent, and would run with one."""
+
+
 class Backing:
     """Files below `url`, which is the same directory as the target's root.
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 #: The tiers, from the smallest; each includes those before it.
-TIERS = ("smoke", "must", "full", "large", "deep")
+TIERS = ("smoke", "quick", "full", "large", "deep")
 
 
 @dataclass(frozen=True, slots=True)

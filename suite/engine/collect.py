@@ -102,7 +102,7 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
     marks: Sequence[Any] = getattr(function, "pytestmark", [])
     of_module = _as_list(getattr(sys.modules[function.__module__], "pytestmark", ()))
     own = [entry for mark in marks if mark.name == "tffs_clauses" for entry in mark.args]
-    level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
+    level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "quick")
     calls = next((mark.args[0] for mark in marks if mark.name == "tffs_calls"), CALLS)
     doc = (function.__doc__ or "").strip().split("\n")[0]
     base = function_id(module, name)

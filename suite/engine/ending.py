@@ -1,6 +1,7 @@
 """How a case ends: its evidence goes to the judge, and comes back as a record."""
 
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import replace as changed
 
@@ -9,10 +10,11 @@ from msgspec.structs import replace
 from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.launcher import HostLostError
 from ...harness.ops import outcomes
+from ...harness.ops.codes import Code
 from ...harness.ops.guard import RefusedError
 from ...harness.ops.outcomes import DiedError, Outcome
-from ...harness.targets.backing import BackingIncapableError, BackingUnableError
-from ...reports.model.records import CaseRecord, CheckRecord, Ending
+from ...harness.targets.backing import BackingIncapableError, BackingUnableError, BackingUnnamedError
+from ...reports.model.records import CaseRecord, CheckRecord, Ending, StatementKind
 from ...reports.model.verdicts import Verdict
 from ..contract import laws
 from ..contract.catalogue import clause
@@ -20,11 +22,13 @@ from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
 from . import bounds
-from .callformat import ValueFormat
+from .answers import kind_of
+from .callformat import ValueFormat, unsplit
 from .case import Body, Case, NoStimulusError, NotTriedError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
 from .control import excused
+from .looks import by_all_looks, is_left_out
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -66,9 +70,10 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     evidence = _beside_its_control(case, seen(case, error), error)
     judged = judge(evidence, case.bench.claims)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
-    form, trace = ValueFormat(case.check.presentable), case.surroundings.trace
+    redaction, trace = case.bench.redaction, case.surroundings.trace
+    form = ValueFormat(case.check.presentable, redaction)
     unremarkable = judged.verdict in UNREMARKABLE
-    ops = () if unremarkable else tuple(case.bench.redaction.text(form.line(call)) for call in trace)
+    ops = () if unremarkable else tuple(redaction.text(form.line(call)) for call in unsplit(trace, redaction))
     record = CaseRecord(
         id=case.id,
         clauses=case.clauses,
@@ -81,7 +86,9 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         cause=evidence.flaw.op if evidence.flaw else None,
         executed=bool(trace),
         duration=_took(case),
-        output=case.check.presentable(case.surroundings.output + case.condition.output),
+        output=case.check.presentable(
+            case.surroundings.output + case.condition.output + _traceback(error, judged.ended)
+        ),
         tier=case.tier,
         histories=case.histories,
     )
@@ -91,6 +98,13 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     if bounds.is_remarkable(judged.verdict) and not case.check.any_clause and cut:
         short = replace(short, cut=case.bench.keeper.calls(case.id, trace, form))
     return short
+
+
+def _traceback(error: BaseException | None, ended: Ending) -> str:
+    """Where an error of the suite was raised; nothing for one of the environment, which its reason explains."""
+    if error is None or ended is not Ending.BROKEN or isinstance(error, HostLostError | WrongBackingError):
+        return ""
+    return "".join(traceback.format_exception(error))
 
 
 def not_started(case: CaseFacts, reason: str) -> CaseRecord:
@@ -168,6 +182,7 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
             isinstance(outcome, Outcome) and place not in trace.preparing for place, (_, _, outcome) in enumerate(trace)
         ),
         death=death,
+        called=case.surroundings.called,
         block=_block(case, error),
         known=case.bench.knowledge.fails_plainly,
         promised=case.bench.claims.ops_promised,
@@ -177,6 +192,9 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
     flaw = _flaw_of_setup(case, error, evidence)
     if flaw is not None and reason is None:
         reason = f"what it prepared is wrong, due to {flaw.op}: {flaw.why}"
+    if flaw is not None:
+        # What was never stored is not lost.
+        evidence = changed(evidence, statements=tuple(changed(one, loses=False) for one in evidence.statements))
     return changed(evidence, ended=ended, reason=reason, flaw=flaw)
 
 
@@ -233,6 +251,8 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
             return Ending.LACKING, str(error)
         case BlockedError():
             return Ending.BLOCKED, str(error)
+        case BackingUnnamedError():
+            return Ending.UNWITNESSED, str(error)
         case BeyondLimitsError() | NoStimulusError() | AbsentOpError() | BackingIncapableError():
             return Ending.LACKING, str(error)
         case RefusedError() | BackingUnableError() | NotTriedError():
@@ -300,7 +320,8 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
         return None
     judged = {"create_dir"} if found.op == "create_dir" else WRITES
     about = judged & {clause(name).op for name in case.clauses}
-    return None if about else Block(found.op, bounds.compared(case.check.presentable(found.why)))
+    kind = StatementKind.NAMES if found.op == "create_dir" else StatementKind.MISSING
+    return None if about else Block(found.op, bounds.compared(case.check.presentable(found.why)), kind=kind)
 
 
 def _statements(case: Case) -> tuple[Statement, ...]:
@@ -308,5 +329,13 @@ def _statements(case: Case) -> tuple[Statement, ...]:
     made, trace = case.check.made, case.surroundings.trace
     for one in laws.rulings(trace, case.clauses, trace.preparing):
         expected, got = (bounds.compared(case.check.presentable(text)) for text in (one.expected, one.got))
-        made.add(Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared))
-    return tuple(made)
+        kind = kind_of(one.clause, one.expected)
+        said = Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared, op=one.op, kind=kind)
+        made.add(changed(said, at=one.at + 1))
+    whole = by_all_looks(sorted(made, key=lambda said: said.at), trace)
+    # A directory that core's default cannot delete has in it what its listing left out.
+    refused = {id(one) for one in whole if (one.op, one.code) == ("delete_dir", str(Code.FAILED_PRECONDITION))}
+    if refused and is_left_out(trace):
+        names = StatementKind.NAMES
+        whole = [changed(one, op="get_children", kind=names, code=None) if id(one) in refused else one for one in whole]
+    return tuple(whole)

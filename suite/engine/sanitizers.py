@@ -52,7 +52,7 @@ TOOLS: Mapping[str, Tool] = {
     "thread": Tool("robustness.no-data-race", "no race", 1, _compiled),
 }
 #: The tiers of the cases that are repeated: those of gigabytes would take hours.
-TRIED = ("smoke", "must", "full", "undefined", *TOOLS)
+TRIED = ("smoke", "quick", "full", "undefined", *TOOLS)
 #: So many histories a property tries there at most.
 EXAMPLES = 10
 #: The number of the trial of a case: others count from 0.

@@ -1,5 +1,6 @@
 """Set-up: what a case prepares before its stimulus, and what it means that a step of that fails."""
 
+import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import NoReturn, Self, TypeVar
@@ -59,8 +60,19 @@ class Setup:
             return outcome.value
         if self._check.unimplemented(outcome):
             raise BlockedError(outcome.op, "it answers UNIMPLEMENTED", absent=outcome.op not in self._check.works)
-        self._check.failed(outcome)
+        self._check.failed(outcome, self._is_listed_empty)
         raise BlockedError(outcome.op, f"{outcome.code} {outcome.message}")
+
+    def _is_listed_empty(self) -> bool:
+        """Whether a listing of the directory that the last call did not delete has no entry."""
+        around = self._surroundings
+        path = around.trace[-1][1][-1]
+        relative = around.named.get(os.fsdecode(path)) if isinstance(path, bytes) else None
+        if relative is None:
+            return False
+        with self:
+            listed = around.fs.get_children(self.uri(relative))
+        return listed.ok and not listed.value.names
 
     def opened(self, outcome: Outcome[T | None]) -> T:
         """What an op of the new_* family opened, as a set-up step."""

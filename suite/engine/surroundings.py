@@ -10,8 +10,8 @@ from ...harness.hosting.registration import DiedRegisteringError, Registration, 
 from ...harness.launchers.launcher import HostLostError
 from ...harness.ops import paths
 from ...harness.ops.guard import Guard, RefusedError
-from ...harness.ops.outcomes import DiedError
-from ...harness.ops.tables import OPS
+from ...harness.ops.outcomes import DiedError, Outcome
+from ...harness.ops.tables import DEFAULT_NEEDS, OPS
 from ...harness.over_tables.raw import RawFilesystem
 from ...harness.targets.backing import Backing, BackingUnableError
 from ..contract.catalogue import clause
@@ -42,8 +42,10 @@ class Surroundings:
         self.directory_made = False
         self._loaded: Loaded | None = None
         self._filesystem: HostedFilesystem | None = None
+        #: The ops for which core does the work.
+        self._by_core = frozenset[str]()
         #: All calls so far, as they went.
-        self.trace = CallLog()
+        self.trace = CallLog(bench.redaction)
         self._spent = False
         self._output = ""
 
@@ -95,6 +97,7 @@ class Surroundings:
         """The filesystem under test. Raises AbsentOpError where the op of the first clause cannot be performed."""
         if self._filesystem is None:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
+            self._by_core = frozenset(DEFAULT_NEEDS) - self._filesystem.present
             op = clause(self._clauses[0]).op if self._clauses else ""
             if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
                 self.missing(op)
@@ -115,6 +118,14 @@ class Surroundings:
     def available_ops(self) -> frozenset[str]:
         """The ops that can be performed, by the plugin or by core's default."""
         return frozenset(op for op in OPS if self.fs.available(op))
+
+    @property
+    def called(self) -> frozenset[str] | None:
+        """The ops that were called, and those that core does instead of the plugin; None through TensorFlow."""
+        if self.bench.target.through:
+            return None
+        core = {outcome.called_by for _, _, outcome in self.trace if isinstance(outcome, Outcome)}
+        return self._by_core.union(core, (op for op, _, _ in self.trace), ("init", "cleanup"))
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""

@@ -20,7 +20,7 @@ from ...harness.ops.guard import Guard, RefusedError
 from ...harness.ops.outcomes import DiedError, Outcome, Source
 from ...harness.over_tables.filesystem import HostFilesystem
 from ...harness.over_tables.raw import Call, RawFilesystem
-from ...harness.targets.backing import Backing, BackingIncapableError, BackingUnableError
+from ...harness.targets.backing import Backing, BackingIncapableError, BackingUnableError, BackingUnnamedError
 from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims
 from ..contract.through import hidden
@@ -178,17 +178,14 @@ class Workbench:
     def backing(self) -> Backing:
         """The other way to the storage.
 
-        Raises BackingUnableError where none is known, BackingIncapableError where there is none.
+        Raises BackingUnnamedError where none is known, BackingIncapableError where there is none.
         """
         if self.target.unbacked:
             raise BackingIncapableError("--backing=none: there is no other way to its storage")
         if self.target.backing is None and self.hosts_differ:
             raise BackingIncapableError("its storage lives in its process: there is no other way to it")
         if self.target.backing is None or self.target.root is None:
-            raise BackingUnableError(
-                "no backing is known: --backing=URL names another way to the same storage, --backing=none says that "
-                "there is none"
-            )
+            raise BackingUnnamedError("no backing is known: --backing=URL names another way to the same storage")
         if self.knowledge.wrong_backing is not None:
             raise WrongBackingError(self.knowledge.wrong_backing)
         path = paths.parse(self.target.root).path

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ...reports.model.records import REST, CheckRecord, Ending
 from ...reports.model.verdicts import Verdict, worst
+from ..contract.catalogue import clause
 from ..contract.claims import Claims
 from . import checks
 from .blame import SURVIVED, blamed
@@ -34,6 +35,7 @@ def judge(evidence: Evidence, claims: Claims) -> Judged:
     said += _survived(evidence, said)
     if not said and ended is Ending.WHOLE:
         ended, reason = Ending.BROKEN, "the case made no check"
+    said = [one for one in said if not _passes_uncalled(one, evidence, claims)]
     under = evidence.condition
     if under.not_run is not None:
         reason = reason or under.not_run
@@ -77,6 +79,7 @@ def check(said: Statement, claims: Claims) -> CheckRecord:
         said.said,
         said.times,
         told_apart(said, verdict),
+        *(() if said.holds else (said.op, said.kind, said.code, said.loses)),
     )
 
 
@@ -88,6 +91,17 @@ def told_apart(said: Statement, verdict: Verdict) -> bool | None:
 def _counts(said: Statement, claims: Claims) -> bool:
     """Whether a statement says something of the case: what only prepared its stimulus passes nothing."""
     return not said.prepared or not (said.holds or checks.verdict(said, claims) in PASSES)
+
+
+def _passes_uncalled(said: Statement, evidence: Evidence, claims: Claims) -> bool:
+    """Whether a statement would pass an op that the case did not call. A note of what is absent passes nothing.
+
+    A clause that is not named after its op is of others, too.
+    """
+    op = clause(said.clause).op
+    if evidence.called is None or op in {"", *evidence.called} or not said.clause.startswith(f"{op}."):
+        return False
+    return checks.verdict(said, claims) in (Verdict.CONFORM, Verdict.TOLERATED)
 
 
 def _survived(evidence: Evidence, said: list[Statement]) -> Iterator[Statement]:

@@ -50,6 +50,7 @@ RULES: tuple[tuple[str, Callable[[Facts], bool], Verdict], ...] = (
     ("the reading that is claimed", lambda it: it.is_as_decided, Verdict.CONFORM),
     ("another reading than is claimed", lambda it: it.is_decided, Verdict.VIOLATION),
     ("not kept, and promised", lambda it: it.clause.id in it.claims.promised and not it.said.holds, Verdict.VIOLATION),
+    ("not kept, and stored data is gone", lambda it: it.said.loses and not it.said.holds, Verdict.VIOLATION),
     ("a reading that loses data", lambda it: it.is_harmful, Verdict.WARNING),
     ("MAY", lambda it: it.clause.level is Level.MAY, Verdict.INFORMATIONAL),
     ("one of several readings", lambda it: it.said.holds and it.said.reading is not None, Verdict.TOLERATED),

@@ -1,6 +1,6 @@
 """From the cases of a run to its report: they are counted, and the counts judged."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import fields, replace
@@ -15,11 +15,22 @@ from ...reports.model.records import CaseRecord
 from ...reports.model.report import SCHEMA, ClassAccount, ClauseAccount, End, Report
 from ...reports.model.services import Figures
 from ...reports.model.tally import Tally
+from ...reports.model.verdicts import JUDGED, Verdict
 from ...reports.plain import digest_of_all
 from . import waivers
 from .met import histories
-from .targets import judge_class, judge_target
+from .targets import KEPT, judge_class, judge_target
 
+#: Clauses that say what an op leaves behind. No class is conformant in which nothing can look at that.
+EFFECTS = frozenset(
+    {
+        "append.writes-exactly-n",
+        "copy_file.keeps-the-content",
+        "create_dir.creates-an-empty-directory",
+        "delete_file.deletes",
+        "rename_file.keeps-the-content",
+    }
+)
 # Found out once: it takes longer than the rest of a clause.
 _FACTS = tuple(field.name for field in fields(ClauseFacts))
 
@@ -52,13 +63,17 @@ def build(
     tally = Tally(header.clauses)
     for case in ordered:
         tally.add(case)
+    for clause in _unseen(tally, header):
+        tally.not_run[tally.facts[clause].conformance_class][clause] = None
     classes = _classes(tally, header.target.tables, left_out)
     judgement = judge_target(
         tally.counts,
         cases=len(ordered),
         executed_must=tally.executed_must,
+        selected_must=tally.selected_must,
         left_out=left_out,
         not_run=[clause for those in tally.not_run.values() for clause in those],
+        untried=tally.untried,
     )
     return Report(
         schema=SCHEMA,
@@ -120,14 +135,32 @@ def finish(
     return report
 
 
+def _unseen(tally: Tally, header: Header) -> Iterator[str]:
+    """The clauses of EFFECTS of which every case lacks an op to look with, while ops of their class passed."""
+    if any(header.target.tables.get(op) == "plugin" for op in ("path_exists", "stat", "get_children")):
+        looked_at = {"create_dir.creates-an-empty-directory", "delete_file.deletes"}
+    else:
+        looked_at = set()
+    given_up = looked_at | {clause for claim in header.claims if claim.supported is False for clause in claim.clauses}
+    for clause in EFFECTS & tally.clauses.keys() - given_up:
+        facts, counts = tally.facts[clause], tally.clauses[clause]
+        passed = any(tally.classes[facts.conformance_class][verdict] for verdict in KEPT)
+        looked = any(counts[verdict] for verdict in JUDGED)
+        if passed and counts[Verdict.ABSENT] and not looked and header.target.tables.get(facts.op or "") == "plugin":
+            yield clause
+
+
 def _classes(tally: Tally, tables: Mapping[str, str], left_out: str | None) -> dict[str, ClassAccount]:
     """Each class with its verdict, in the order of the catalogue."""
-    accounts = {}
+    accounts, untried = {}, tally.untried
     for name, counts in tally.classes.items():
         ops = {facts.op for facts in tally.facts.values() if facts.conformance_class == name and facts.op}
         # The plugin was loaded, and has none of the ops that the class is about.
         lacking = bool(ops) and all(tables.get(op) == "absent" for op in ops)
-        judgement = judge_class(counts, left_out=left_out, not_run=tally.not_run[name], lacking=lacking)
+        open_ones = {name: untried[name]} if untried.get(name) else {}
+        judgement = judge_class(
+            counts, left_out=left_out, not_run=tally.not_run[name], untried=open_ones, lacking=lacking
+        )
         accounts[name] = ClassAccount(verdict=judgement.verdict, reason=judgement.reason, counts=Counts.of(counts))
     return accounts
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ...reports.model.counts import number
 from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
@@ -35,10 +36,18 @@ def _flaw(counts: Mapping[Verdict, int], left_out: str | None, not_run: Collecti
     return None
 
 
-def _kept(counts: Mapping[Verdict, int], reason: str) -> Judgement:
+def _kept(counts: Mapping[Verdict, int], reason: str, untried: Mapping[str, int]) -> Judgement:
+    said = f"; {_untried(untried)}" if untried else ""
     if counts[Verdict.WAIVED]:
-        return Judgement(TargetVerdict.WITH_WAIVERS, f"{number(counts[Verdict.WAIVED], 'violation')} waived")
-    return Judgement(TargetVerdict.CONFORMANT, reason)
+        return Judgement(TargetVerdict.WITH_WAIVERS, f"{number(counts[Verdict.WAIVED], 'violation')} waived{said}")
+    return Judgement(TargetVerdict.CONFORMANT, f"{reason}{said}")
+
+
+def _untried(untried: Mapping[str, int]) -> str:
+    """What a tier does not try, in words."""
+    classes = sorted(untried, key=lambda name: -untried[name])
+    more = f" and {len(classes) - NAMED} more" if len(classes) > NAMED else ""
+    return f"{number(sum(untried.values()), 'MUST clause')} not tried, of {', '.join(classes[:NAMED])}{more}"
 
 
 def judge_target(
@@ -46,30 +55,40 @@ def judge_target(
     *,
     cases: int,
     executed_must: int,
+    selected_must: int = 1,
     left_out: str | None,
     not_run: Collection[str] = (),
+    untried: Mapping[str, int] = MappingProxyType({}),
 ) -> Judgement:
     """Judge the target.
 
     `counts` are of checks; `cases` is how many cases ended; `executed_must` counts the checks of MUST clauses, outside
-    the class registration, that were made on an answer of the plugin. `left_out` says why something was left out
-    (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is a failure. `not_run`
-    are the MUST clauses that were not run in a case: whoever keeps the rest is not known to keep these.
+    the class registration, that were made on an answer of the plugin, `selected_must` all of them. `left_out` says why
+    something was left out (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is
+    a failure. `not_run` are the MUST clauses that were not run in a case: whoever keeps the rest is not known to keep
+    these. `untried` counts by class those that have no case in the tier.
     """
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
+    if left_out is not None and cases and not selected_must:
+        nothing = "no MUST clause beyond registration was selected"
     if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out, not_run):
         return flaw
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
     if not_run:
         return Judgement(TargetVerdict.INCOMPLETE, _open(not_run))
-    return _kept(counts, f"{number(executed_must, 'check')} of MUST clauses kept")
+    return _kept(counts, f"{number(executed_must, 'check')} of MUST clauses kept", untried)
 
 
 def judge_class(
-    counts: Mapping[Verdict, int], *, left_out: str | None, not_run: Collection[str] = (), lacking: bool = False
+    counts: Mapping[Verdict, int],
+    *,
+    left_out: str | None,
+    not_run: Collection[str] = (),
+    untried: Mapping[str, int] = MappingProxyType({}),
+    lacking: bool = False,
 ) -> Judgement:
-    """Judge one class by the counts of its checks; `left_out` and `not_run` as for the target.
+    """Judge one class by the counts of its checks; `left_out`, `not_run` and `untried` as for the target.
 
     A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class of which nothing
     was kept is incomplete: it was neither kept nor broken.
@@ -82,7 +101,7 @@ def judge_class(
     if not_run:
         return Judgement(TargetVerdict.INCOMPLETE, _open(not_run))
     if kept:
-        return _kept(counts, f"no violation in {number(checks_made(counts), 'check')}")
+        return _kept(counts, f"no violation in {number(checks_made(counts), 'check')}", untried)
     if counts[Verdict.NOT_RUN]:
         return Judgement(TargetVerdict.INCOMPLETE, f"{number(counts[Verdict.NOT_RUN], 'check')} not run")
     if counts[Verdict.ABSENT]:

@@ -41,5 +41,6 @@ def anything(cases: Iterable[CaseRecord]) -> bool:
 
     One in which an op did not come back ran, also where that is waived.
     """
-    ran = (case for case in cases if case.verdict is not Verdict.NOT_RUN or case.ended is Ending.DIED)
+    missing = {Verdict.NOT_RUN, Ending.UNWITNESSED}
+    ran = (case for case in cases if case.ended is Ending.DIED or missing.isdisjoint((case.verdict, case.ended)))
     return any(check.verdict in JUDGED for case in ran for check in case.checks)
