@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.run.run_options import CONDITIONS
 from tffs_conformance.suite.contract import catalogue
 from tffs_conformance.suite.engine import collect
@@ -83,6 +84,29 @@ def test_clause_that_is_not_valid_is_refused(tmp_path: Path, text: str, said: st
 def peer() -> dict[str, list[str]]:
     table: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
     return table
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("append.succeeds", "code", "Find what makes it refuse the call"),
+        ("append.succeeds", "crash", None),
+        ("get_children.succeeds", "code", "it refuses the work, or does it and does not answer OK"),
+        ("get_children.succeeds", "names", None),
+        ("get_matching_paths.star", "names", "characters such as . ^ $ + ( are escaped in it"),
+        ("get_matching_paths.star", "code", None),
+        ("delete_file.missing-is-not-found", "names", None),
+        ("close.keeps-the-data", "missing content", "buffers that close does not flush"),
+        ("close.keeps-the-data", "names", None),
+        ("close.then-cleanup", "content", None),
+        ("rename_file.keeps-the-content", "names", None),
+        ("common.queries-agree", "length", "Look for caches"),
+        ("append.succeeds", None, "Find what makes it refuse the call"),
+    ],
+)
+def test_advice_is_given_for_what_it_fits(name: str, kind: StatementKind | None, said: str | None) -> None:
+    advice = catalogue.for_report()[name].advice(kind)
+    assert advice is None if said is None else advice and said in advice
 
 
 def test_the_floor_has_all_of_the_peers_cases() -> None:

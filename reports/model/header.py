@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 from ..plain import digest_of
 from .abi import AbiFacts
 from .claims import StatedClaim
+from .records import StatementKind
 from .waivers import Waiver
 
 #: What a run says that does not know which commit its suite was built from.
@@ -16,7 +17,10 @@ UNKNOWN = "unknown"
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 #: How much of the suite runs.
-Tier = Literal["smoke", "must", "full", "large", "deep"]
+Tier = Literal["smoke", "quick", "full", "large", "deep"]
+
+#: The tiers by the names that they had before: options and reports of earlier versions have them.
+FORMER_TIERS: Mapping[str, Tier] = {"must": "quick"}
 
 #: What makes a clause the demand that it is. The others advise a reader and demand nothing.
 DEMANDS = ("level", "class", "op", "rule", "source", "disputed", "readings")
@@ -48,6 +52,9 @@ class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     rule: Annotated[str, Meta(description="What it demands.")]
     source: Annotated[tuple[str, ...], Meta(min_length=1, description="Where the rule comes from.")]
     check: Annotated[str, Meta(description="What to look at when it is not kept.")]
+    check_for: Annotated[
+        tuple[StatementKind, ...], Meta(description="What is wrong where `check` fits; left out where it always does.")
+    ] = ()
     tensorflow: Annotated[str | None, Meta(description="What TensorFlow makes of a plugin that breaks it.")] = None
     order: Annotated[
         int, Meta(ge=0, description="Where it is told among broken clauses: what others depend on has a smaller one.")
@@ -55,6 +62,14 @@ class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     untested: Annotated[str | None, Meta(description="Why no case checks it.")] = None
     disputed: Annotated[str | None, Meta(description="The topic on which its sources contradict each other.")] = None
     readings: Annotated[tuple[ReadingFacts, ...] | None, Meta(description="The readings that are accepted.")] = None
+    damaging: Annotated[
+        tuple[str, ...],
+        Meta(description="The readings with which something goes wrong without an error, beside harmful ones."),
+    ] = ()
+
+    def advice(self, kind: StatementKind | None) -> str | None:
+        """What to look at where this is wrong; None if nothing is known that fits. Without a kind, all advice fits."""
+        return self.check if kind is None or not self.check_for or kind in self.check_for else None
 
     def __post_init__(self) -> None:
         if (self.disputed is None) != (self.readings is None):
@@ -116,6 +131,13 @@ class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     environment: Annotated[
         tuple[str, ...], Meta(description="Names of the variables set for the plugin; never their values.")
     ]
+    values: Annotated[
+        Sha256 | None,
+        Meta(
+            description="A digest, slow to guess, of the values that the profile gives to variables, without those of "
+            "secrets; left out where it gives none."
+        ),
+    ] = None
     tables: Annotated[
         Mapping[str, Literal["plugin", "default", "absent"]],
         Meta(description="For each op who answers it: the plugin, a default of core, or nobody."),

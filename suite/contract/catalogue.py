@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ... import typed_toml
 from ...reports.model.header import ClauseFacts, ReadingFacts, digest
+from ...reports.model.records import StatementKind
 from ...reports.plain import plain
 from ...typed_toml import TomlError
 
@@ -74,11 +75,12 @@ class Reading(Struct, frozen=True, forbid_unknown_fields=True):
 class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conformance_class": "class"}):
     """One checkable sentence of the contract: an entry of a file in `clauses/`.
 
-    `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken. `op`
-    is empty for a rule about more than one op. `tensorflow` says what TensorFlow makes of a breach, where that
-    is known. `untested` says why no case checks it. A clause that has `conditions` is checked in runs under one of them
-    only, and is no part of the contract's version. `disputed` says why its sources contradict each other; then
-    `readings` has the accepted answers.
+    `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken in
+    one of the ways of `check_for`; where that is empty, in any way. `op` is empty for a rule about more than one op.
+    `tensorflow` says what TensorFlow makes of a breach, where that is known. `damaging` names readings with which
+    something goes wrong without an error. `untested` says why no case checks it. A clause that has `conditions` is
+    checked in runs under one of them only, and is no part of the contract's version. `disputed` says why its sources
+    contradict each other; then `readings` has the accepted answers.
     """
 
     id: str
@@ -87,12 +89,14 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     rule: str
     source: str | tuple[str, ...]
     check: str
+    check_for: tuple[StatementKind, ...] = ()
     op: str = ""
     tensorflow: str | None = None
     untested: str | None = None
     conditions: tuple[str, ...] = ()
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
+    damaging: tuple[str, ...] = ()
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -104,6 +108,8 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
             raise ValueError(f"the class {self.conformance_class!r} is none of {', '.join(CLASSES)}")
         if (self.disputed is None) != (not self.readings):
             raise ValueError("it must have both 'disputed' and 'readings', or neither")
+        if unknown := set(self.damaging) - {reading.name for reading in self.readings}:
+            raise ValueError(f"there is no reading {unknown.pop()!r} that could be 'damaging'")
 
 
 class _ClauseFile(Struct, forbid_unknown_fields=True):
@@ -168,11 +174,13 @@ def for_report(conditions: Collection[str] = ()) -> dict[str, ClauseFacts]:
             rule=entry.rule,
             source=entry.sources,
             check=entry.check,
+            check_for=entry.check_for,
             tensorflow=entry.tensorflow,
             order=order(entry.id),
             untested=entry.untested,
             disputed=entry.disputed,
             readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow, r.harmful) for r in entry.readings) or None,
+            damaging=entry.damaging,
         )
         for entry in catalogue().values()
         if not entry.conditions or not set(entry.conditions).isdisjoint(conditions)
