@@ -19,7 +19,7 @@ from measured import ROUNDS, Spread
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
-    arguments.add_argument("--quick", action="store_true", help="only ops, and the MUST tier against empty tests")
+    arguments.add_argument("--quick", action="store_true", help="only ops, and the quick tier against empty tests")
     arguments.add_argument("--against", metavar="PYTHON", help="an interpreter that has another version installed")
     arguments.add_argument(
         "--before", metavar="PYTHON", help="only a table of that version beside this, and the profile"

@@ -28,27 +28,27 @@ def fake(name: str) -> Path:
 
 
 def against_empty_tests(python: str, folder: Path) -> tuple[str, Spread]:
-    """The MUST tier on posix, and as many tests that do nothing."""
+    """The quick tier on posix, and as many tests that do nothing."""
     cases = cases_of(python, folder)
     empty = folder / "test_empty.py"
     empty.write_text("".join(f"def test_{k}():\n    pass\n" for k in range(cases)))
-    must = bare(python, "--plugin=posix", "--tier=must")
+    must = bare(python, "--plugin=posix", "--tier=quick")
     pairs = in_turn(
         lambda: cost(must, folder).wall, lambda: cost(bare(python, "-p", "no:tffs", str(empty)), folder).wall
     )
-    return f"MUST tier on posix / {cases} empty tests in bare pytest (time)", ratio(pairs)
+    return f"quick tier on posix / {cases} empty tests in bare pytest (time)", ratio(pairs)
 
 
 def cases_of(python: str, folder: Path) -> int:
-    """How many cases the MUST tier has."""
-    cost(bare(python, "--plugin=posix", "--tier=must"), folder)
+    """How many cases the quick tier has."""
+    cost(bare(python, "--plugin=posix", "--tier=quick"), folder)
     report = json.loads((folder / "tffs-report" / "report.json").read_text())
     return len(report["cases"])
 
 
 def by_tier(python: str, folder: Path) -> Iterator[tuple[str, Spread | float]]:
     """Seconds, processor seconds, memory and size of the report, by tier and number of workers."""
-    for tier in ("smoke", "must", "full"):
+    for tier in ("smoke", "quick", "full"):
         for workers in (0, 2):
             options = ["-n", str(workers)] if workers else []
             command = bare(python, "--plugin=posix", f"--tier={tier}", *options)
@@ -62,7 +62,7 @@ def by_tier(python: str, folder: Path) -> Iterator[tuple[str, Spread | float]]:
 
 def to_the_first_failure(python: str, folder: Path) -> tuple[str, Spread]:
     """Seconds until a user sees the first breach of a plugin."""
-    arguments = ["-v", f"--plugin={fake('faulty')}", f"--env=TFFS_FAULT={BREACH}", "--tier=must"]
+    arguments = ["-v", f"--plugin={fake('faulty')}", f"--env=TFFS_FAULT={BREACH}", "--tier=quick"]
     command = [part for part in bare(python, *arguments) if part != "-q"]
     times = []
     for _ in range(TIMES):
@@ -78,7 +78,7 @@ def to_the_first_failure(python: str, folder: Path) -> tuple[str, Spread]:
 
 def of_a_hang(python: str, folder: Path) -> tuple[str, Spread]:
     """Seconds that an op which hangs adds to a run, with a time-out of one second."""
-    faulty = bare(python, f"--plugin={fake('faulty')}", "--tier=must", "--call-timeout=1")
+    faulty = bare(python, f"--plugin={fake('faulty')}", "--tier=quick", "--call-timeout=1")
     pairs = in_turn(
         lambda: cost(faulty, folder, (1,), TFFS_FAULT=HANG).wall, lambda: cost(faulty, folder).wall, rounds=2
     )
@@ -94,7 +94,7 @@ def table(python: str, other: str, folder: Path, rounds: int) -> Iterator[str]:
     commands: dict[str, list[str]] = {
         "smoke tier": ["--tier=smoke"],
         "one case": ["--case=read/plain"],
-        "MUST tier": ["--tier=must"],
+        "quick tier": ["--tier=quick"],
         "as many empty tests": ["-p", "no:tffs", str(empty)],
         "full tier": ["--tier=full"],
         "full tier, `-n 2`": ["--tier=full", "-n", "2"],
@@ -116,13 +116,13 @@ def table(python: str, other: str, folder: Path, rounds: int) -> Iterator[str]:
         after, before = (Spread.of(figures) for figures in zip(*pairs, strict=True))
         medians[name] = before.median, after.median
         yield f"| {name} | {before} | {after} | {ratio(pairs)} |"
-    was, now = (medians["MUST tier"][k] / medians["as many empty tests"][k] for k in (0, 1))
-    yield f"| MUST tier, as a multiple of as many empty tests | {was:.2f} | {now:.2f} | {now / was:.3g} |"
+    was, now = (medians["quick tier"][k] / medians["as many empty tests"][k] for k in (0, 1))
+    yield f"| quick tier, as a multiple of as many empty tests | {was:.2f} | {now:.2f} | {now / was:.3g} |"
 
 
 def before_and_after(python: str, other: str, folder: Path) -> Iterator[tuple[str, Spread]]:
     """How this version compares with another one that is installed for the interpreter `other`."""
-    for tier in ("smoke", "must", "full"):
+    for tier in ("smoke", "quick", "full"):
         this, that = (bare(one, "--plugin=posix", f"--tier={tier}") for one in (python, other))
         pairs = in_turn(partial(_wall, this, folder), partial(_wall, that, folder))
         yield f"{tier} tier on posix / the other version (time)", ratio(pairs)

@@ -1,4 +1,4 @@
-"""Where the milliseconds of a case go: a run of the MUST tier with clocks at the borders of its parts.
+"""Where the milliseconds of a case go: a run of the quick tier with clocks at the borders of its parts.
 
 As a plugin of pytest (`-p shares`) this module sets the clocks, and writes what they show to the file that SHARES
 names. A part's time is without that of the parts it calls. Clocks cost some microseconds each time.
@@ -99,9 +99,9 @@ def figures(python: str, folder: Path) -> Iterator[tuple[str, Spread]]:
     """Milliseconds a case by part, and in percent of the run."""
     shown = []
     for _ in range(TIMES):
-        command = bare(python, "-p", "shares", "--plugin=posix", "--tier=must")
+        command = bare(python, "-p", "shares", "--plugin=posix", "--tier=quick")
         cost(command, folder, PYTHONPATH=str(Path(__file__).parent), SHARES=str(folder / "shares.json"))
         shown.append(json.loads((folder / "shares.json").read_text()))
     cases = len(json.loads((folder / "tffs-report" / "report.json").read_text())["cases"])
     for part in (PYTEST, SUITE, VERDICTS, HOSTS, OPS, START):
-        yield f"MUST tier, milliseconds a case: {part}", Spread.of([one[part] * 1000 / cases for one in shown])
+        yield f"quick tier, milliseconds a case: {part}", Spread.of([one[part] * 1000 / cases for one in shown])

@@ -14,7 +14,7 @@ from .model.records import CaseRecord
 from .model.report import PACKED_NAME, REPORT_NAME, SCHEMA, Report
 from .packed import contents, packed
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
-from .upgrade import UNREADABLE, VERSION_3_0, upgraded
+from .upgrade import UNREADABLE, VERSION_3_0, renamed, upgraded
 
 #: What is before and behind the cases in the text of a report; within a case a line does not end.
 _CASES, _END = '\n"cases": [\n', "\n],\n"
@@ -142,8 +142,11 @@ def _by_case(source: str) -> tuple[Report, str] | None:
 
 
 def _consistent(report: Report, digest: str, path: Path | None) -> Report:
-    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError."""
+    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError.
+
+    The tiers of the cases have the names of this version.
+    """
     consistency.hold(report, path)
     if report.end.sha256 != digest:
         raise AlteredReportError(path, "the cases are not those the end marker was written for")
-    return report
+    return renamed(report)

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from .model.report import SCHEMA
+from msgspec.structs import replace
+
+from .model.header import FORMER_TIERS
+from .model.report import SCHEMA, Report
+from .plain import digest_of_all
 
 VERSION_3_0 = "tffs-conformance/report/3.0"
 VERSION_3_1 = "tffs-conformance/report/3.1"
@@ -59,7 +63,21 @@ STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:
-    """The plain values of a report as its newest version has them. What no step is known for stays as it is."""
+    """The plain values of a report as its newest version has them. What no step is known for stays as it is.
+
+    A tier has its name of today: it had the former one in 4.0, too, before that was released.
+    """
     while (schema := document["schema"]) in STEPS:
         document = STEPS[schema](document)
+    suite = document.get("suite")
+    if isinstance(suite, dict) and isinstance(tier := suite.get("tier"), str) and tier in FORMER_TIERS:
+        return document | {"suite": suite | {"tier": FORMER_TIERS[tier]}}
     return document
+
+
+def renamed(report: Report) -> Report:
+    """A report whose cases name their tiers as this version does. Its end marker is for these."""
+    if all(case.tier not in FORMER_TIERS for case in report.cases):
+        return report
+    cases = tuple(replace(case, tier=FORMER_TIERS.get(case.tier or "", case.tier)) for case in report.cases)
+    return replace(report, cases=cases, end=replace(report.end, sha256=digest_of_all(cases)))

@@ -3,12 +3,13 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
-from tests.records import COSTS
+from tests.records import COSTS, HEADER, case, report_of
 from tests.test_reports_schema import full
-from tffs_conformance.reports.document import validate
+from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.errors import WrongSchemaError
-from tffs_conformance.reports.model.report import SCHEMA
+from tffs_conformance.reports.model.report import SCHEMA, Report
 
 
 @pytest.mark.parametrize("version", ["1", "2.0", "2.1", "2.2", "2.3"])
@@ -46,3 +47,14 @@ def test_earlier_report_is_read_without_captured_symbols(version: str, more: dic
         "target": now["target"] | {"abi": now["target"]["abi"] | more},
     }
     assert validate(then) == validate(now)
+
+
+@pytest.mark.parametrize("version", ["3.0", "3.1", "4.0"])
+def test_earlier_tier_has_the_name_of_today(version: str) -> None:
+    def made(tier: str) -> Report:
+        return report_of(
+            *(case("read/a", ("read.succeeds", "conform"), tier=tier),), suite=replace(HEADER.suite, tier=tier)
+        )
+
+    then = json.loads(render(made("must"))) | {"schema": f"tffs-conformance/report/{version}"}
+    assert validate(then) == made("quick")

@@ -76,6 +76,23 @@ def test_the_target(
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
 
 
+@pytest.mark.parametrize(
+    ("untried", "said"),
+    [
+        ({"listing": 1}, "1 MUST clause not tried, of listing"),
+        ({"a": 1, "b": 2, "c": 1}, "4 MUST clauses not tried, of b, a, c"),
+        ({"a": 1, "b": 1, "c": 1, "d": 1, "e": 5}, "9 MUST clauses not tried, of e, a, b and 2 more"),
+    ],
+)
+def test_what_a_tier_does_not_try_is_said(untried: dict[str, int], said: str) -> None:
+    for waived, reason in ((0, "3 checks of MUST clauses kept"), (1, "1 violation waived")):
+        found = counts(conform=3, waived=waived)
+        assert (
+            judge_target(found, cases=3, executed_must=3, left_out=None, untried=untried).reason == f"{reason}; {said}"
+        )
+    assert judge_class(counts(conform=3), left_out=None, untried=untried).reason.endswith(f"3 checks; {said}")
+
+
 def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run() -> None:
     found = counts(conform=900, waived=1, not_run=1)
     for clauses, said in (

@@ -84,6 +84,12 @@ def test_options_that_leave_nothing_out_do_not_count(tmp_path: Path) -> None:
 BROKEN = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:copy_file", "--tier=smoke", "-p", "cacheprovider")
 
 
+def test_former_name_of_a_tier_is_read_and_noted(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--tier=must", "--clause=read.succeeds")
+    assert (done.returncode, report(tmp_path)["suite"]["tier"]) == (0, "quick"), done.stdout
+    assert "--tier=must is --tier=quick now: the old name goes with the next release" in done.stdout
+
+
 def test_only_what_failed_before_is_a_selection(tmp_path: Path) -> None:
     assert run(tmp_path, *BROKEN).returncode == 1
     done = run(tmp_path, *BROKEN, "--lf")

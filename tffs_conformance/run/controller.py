@@ -17,6 +17,7 @@ from ..reports.escape import printable
 from ..reports.forms import terminal
 from ..reports.journal import Journal
 from ..reports.model.costs import Costs
+from ..reports.model.header import FORMER_TIERS
 from ..reports.model.records import CaseRecord
 from ..reports.model.report import Report
 from ..reports.model.services import Figures
@@ -377,6 +378,8 @@ class Controller(Session):
                 writer.line(f"{form.name}: {printable(str(self._directory(name) / form.file))}")
             for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
                 writer.line(line)
+        if (former := self.config.option.tffs_tier) in FORMER_TIERS:
+            writer.line(f"--tier={former} is --tier={self.options.tier} now: the old name goes with the next release")
         if self._written is not self.options and self._reports:
             writer.line(f"a selection: the report of the whole run stays in {self.options.reports.name}")
         for trouble in self._troubles:

@@ -14,7 +14,7 @@ import pytest
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..reports.forms import FORMS, Form
 from ..reports.model.counts import number
-from ..reports.model.header import Tier
+from ..reports.model.header import FORMER_TIERS, Tier
 from ..suite.engine.case_facts import TIERS
 from ..suite.engine.target import EXAMPLES
 from ..suite.properties.traces import NotATraceError, Trace
@@ -203,8 +203,9 @@ class RunOptions:
     tier: Tier = option(
         "tier",
         "how much to run (default: full); large adds files of gigabytes, for published reports and nightly runs,"
-        " deep all small histories",
-        default="full", choices=TIERS, again=True, usual=TIERS[: TIERS.index("large")],
+        " deep all small histories; must is the old name of quick",
+        default="full", choices=(*TIERS, *FORMER_TIERS), read=lambda tier: FORMER_TIERS.get(tier, tier), again=True,
+        usual=TIERS[: TIERS.index("large")],
     )
     undefined: bool = option(
         "undefined",
@@ -256,7 +257,7 @@ class RunOptions:
         "sanitizer",
         "repeat each case with the plugin under a tool that finds what it does to memory, or where its threads race:"
         " 'memcheck' is valgrind's, for any plugin; 'address' and 'thread' are for one that was compiled with"
-        " -fsanitize=address or -fsanitize=thread; they take minutes with --tier=must (docs/conditions.md)",
+        " -fsanitize=address or -fsanitize=thread; they take minutes with --tier=quick (docs/conditions.md)",
         default="", choices=SANITIZERS, of_target=True, again=True,
     )
     conditions: tuple[str, ...] = option(
