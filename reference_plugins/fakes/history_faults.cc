@@ -151,6 +151,18 @@ void DeletesWithTheMarked(Filesystem filesystem, Path path, Status status) {
   if (Worked(status) && marked.Has(above)) rmdir(above.c_str());
 }
 
+void WriterMarksItsDirectory(Filesystem filesystem, Path path, TF_WritableFile* file,
+                             Status status) {
+  const std::string whole = path;
+  Right().new_writable_file(filesystem, path, file, status);
+  if (Worked(status)) marked.Add(whole.substr(0, whole.rfind('/')));
+}
+
+void DeletesTheUnmarked(Filesystem filesystem, Path path, Status status) {
+  if (marked.Has(path)) return Become(status, TF_FAILED_PRECONDITION);
+  Right().delete_dir(filesystem, path, status);
+}
+
 // What a plugin needs is made by the ops that are called first in most processes. One op goes
 // without.
 std::atomic<bool> has_client{false};
@@ -234,6 +246,10 @@ std::vector<Fault> HistoryFaults() {
        "one directory is deleted",
        Together(With(&Ops::recursively_create_dir, MarksWhatIsMade),
                 With(&Ops::delete_dir, DeletesWithTheMarked))},
+      {"history.stays-full", "a directory in which a file was written is never empty again",
+       "a directory is empty when all in it is deleted",
+       Together(With(&Ops::new_writable_file, WriterMarksItsDirectory),
+                With(&Ops::delete_dir, DeletesTheUnmarked))},
   };
 }
 

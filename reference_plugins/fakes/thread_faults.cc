@@ -10,11 +10,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "faults.h"
 #include "names.h"
@@ -57,6 +60,37 @@ int64_t SeeksFirst(Reader file, uint64_t offset, size_t n, char* buffer, Status 
 void CloseShared(TF_RandomAccessFile* file) {
   close(shared.Of(file->plugin_file));
   Forgets<shared>(file);
+}
+
+// Who opens a file while another thread has it open knows half of its bytes.
+PerObject<bool> halved;
+std::mutex opened_mutex;
+std::multimap<std::string, std::pair<std::thread::id, void*>> opened;
+
+void OpenHalf(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  const auto me = std::this_thread::get_id();
+  const std::lock_guard<std::mutex> lock(opened_mutex);
+  const auto [first, last] = opened.equal_range(path);
+  halved.Set(file->plugin_file,
+             std::any_of(first, last, [&](const auto& one) { return one.second.first != me; }));
+  opened.emplace(path, std::pair(me, file->plugin_file));
+}
+
+int64_t ReadsHalf(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  LetOthers();
+  if (!halved.Of(file->plugin_file)) return Reading().read(file, offset, n, buffer, status);
+  const int64_t got = Reading().read(file, offset, n / 2, buffer, status);
+  if (n > 1 && Worked(status)) TF_SetStatus(status, TF_OUT_OF_RANGE, "eof");
+  return got;
+}
+
+void CloseHalf(TF_RandomAccessFile* file) {
+  const std::lock_guard<std::mutex> lock(opened_mutex);
+  for (auto one = opened.begin(); one != opened.end();)
+    one = one->second.second == file->plugin_file ? opened.erase(one) : std::next(one);
+  Reading().cleanup(file);
 }
 
 // Two threads find that nothing is there, both create, and who comes second takes what the first
@@ -239,6 +273,8 @@ std::vector<Fault> ThreadFaults() {
   std::vector<Fault> faults = {
       {"read.seeks-first", "sets the position that all threads share, then reads from there",
        "read is thread safe", WithReaders(OpenShared, SeeksFirst, CloseShared)},
+      {"read.half-beside-another", "a file that another thread has open ends in its middle", kSafe,
+       WithReaders(OpenHalf, ReadsHalf, CloseHalf)},
       {"create_dir.looks-first", "what another thread creates after the look counts as created",
        kOnce, With(&Ops::create_dir, LooksFirst)},
       {"delete_file.looks-first", "what another thread deletes after the look counts as deleted",

@@ -56,6 +56,11 @@ void DeletesNothing(Filesystem filesystem, Path path, Status status) {
   if (Worked(status) && IsDirectory(filesystem, path)) Become(status, TF_FAILED_PRECONDITION);
 }
 
+void MakesItAgain(Filesystem filesystem, Path path, Status status) {
+  Right().delete_dir(filesystem, path, status);
+  if (Worked(status)) Right().create_dir(filesystem, path, status);
+}
+
 void KeepsEmptyFiles(Filesystem filesystem, Path path, Status status) {
   TF_FileStatistics facts;
   Right().stat(filesystem, path, &facts, status);
@@ -215,6 +220,8 @@ std::vector<Fault> TreeFaults() {
                       "the file is gone after OK", DeletesNothing),
       On<kDeleteFile>("delete_file.keeps-empty-files", "says OK of an empty file, which stays",
                       "the file is gone after OK", KeepsEmptyFiles),
+      On<kDeleteDir>("delete_dir.deletes-nothing", "says OK, and the directory stays",
+                     "the directory is gone after OK", MakesItAgain),
       On<kDeleteDir>("delete_dir.recursive", "deletes a directory with all it holds",
                      "a directory that is not empty is FAILED_PRECONDITION", FullDirectory),
       On<kDeleteDir>("delete_dir.deletes-file", "deletes a file",

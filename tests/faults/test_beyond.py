@@ -60,7 +60,7 @@ BY_OTHER_CASES = (
     ("long-fails:new_read_only_memory_region_from_file", "properties/tour[far-down]", "paths.names-are-kept"),
     ("counts.one-directory-is-none", "properties/tour[plain]", "delete_dir.not-empty-is-failed-precondition"),
     ("stale-after-recursively_create_dir:get_matching_paths", "properties/tour[plain]", "get_matching_paths.literal"),
-    ("content.copies-no-zeros-at-the-end", "properties/contents", "stat.length-is-the-size"),
+    ("content.copies-no-zeros-at-the-end", "properties/contents", "common.histories-add-up"),
     ("counts.one-behind-the-page", "properties/crowded", "get_children.names-every-entry-once"),
     ("counts.repeated-at-the-page", "properties/crowded", "get_children.names-every-entry-once"),
 )
@@ -95,7 +95,7 @@ def test_threads_that_wait_for_each_other_are_a_hang() -> None:
 
 def test_what_spellings_break_is_told_of_translate_name_alone() -> None:
     """One cause: no op is blamed because it does not know a name that translate_name did not clean."""
-    cases = list(all_cases("must")) + [one for one in all_cases("full") if "spelling" in one.id]
+    cases = list(all_cases("quick")) + [one for one in all_cases("full") if "spelling" in one.id]
     records = judge("fakes/faulty", "translate_name.keeps-spellings", cases).records
     wrong = (Verdict.VIOLATION, Verdict.WARNING)
     broken = {check.clause for one in records for check in one.checks if check.verdict in wrong}

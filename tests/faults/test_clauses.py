@@ -1,8 +1,8 @@
 """For every clause a plugin that breaks it, and the case that caught it.
 
 `tests/faults.toml` names the fake and its fault. Each is judged on the cases of the clause, until it is caught: a check
-of the clause is a violation (a warning, for what is only recommended). With `-m nightly` each fault is judged on the
-whole MUST tier, too.
+of the clause is a violation (a warning, for what is only recommended and loses nothing). With `-m nightly` each fault
+is judged on the whole quick tier, too.
 """
 
 import tomllib
@@ -29,6 +29,8 @@ BREAKABLE = [
     for one in catalogue().values()
     if one.level is not Level.MAY and not one.untested and not one.conditions and one.id not in THROUGH
 ]
+#: Recommended, and broken here by what loses stored data.
+LOSING = {"rename_file.onto-itself", "copy_file.onto-itself", "delete_dir.error-changes-nothing"}
 
 
 def test_every_fault_is_of_a_clause_that_can_be_broken() -> None:
@@ -47,7 +49,7 @@ def test_a_fault_is_caught_on_its_clause(name: str) -> None:
 
 def breaks(name: str) -> Callable[[CaseRecord], bool]:
     """Whether a case finds that a clause is not kept."""
-    wanted = Verdict.VIOLATION if clause(name).level is Level.MUST else Verdict.WARNING
+    wanted = Verdict.VIOLATION if clause(name).level is Level.MUST or name in LOSING else Verdict.WARNING
     return lambda record: any((one.clause, one.verdict) == (name, wanted) for one in record.checks)
 
 
@@ -82,5 +84,5 @@ def test_a_further_fault_is_caught_on_its_clause(fault: str) -> None:
 @pytest.mark.parametrize("fault", sorted(set(FAULTS.values())))
 def test_a_fault_is_judged_on_the_whole_tier(fault: str) -> None:
     plugin, _, name = fault.partition(" ")
-    judged = judge(f"fakes/{plugin}", name, list(all_cases("must")))
-    assert len(judged.records) == len(all_cases("must"))
+    judged = judge(f"fakes/{plugin}", name, list(all_cases("quick")))
+    assert len(judged.records) == len(all_cases("quick"))

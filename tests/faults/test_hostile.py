@@ -1,6 +1,6 @@
 """The crashing and the hanging fake of each op: the op is named in a violation, and no case is missed.
 
-On some cases of the op's own clauses in the MUST tier, in this process; on the whole MUST tier, as a person runs it,
+On some cases of the op's own clauses in the quick tier, in this process; on the whole quick tier, as a person runs it,
 for some ops, and with `-m nightly` on all of the suite for every op.
 """
 
@@ -27,7 +27,7 @@ SOME = ("crash:new_writable_file", "hang:tell")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("op", OPS)
 def test_cases_of_an_op_name_it(op: str, kind: str) -> None:
-    every = of_op(op, "must")
+    every = of_op(op, "quick")
     step = -(-len(every) // FEW)
     cases = [case for number, case in enumerate(every) if case.tier == "smoke" or number % step == 0]
     assert cases
@@ -38,7 +38,7 @@ def test_cases_of_an_op_name_it(op: str, kind: str) -> None:
 
 @pytest.mark.parametrize("fault", SOME)
 def test_a_run_of_the_must_tier_has_its_report(tmp_path: Path, fault: str) -> None:
-    whole(tmp_path, fault, "must")
+    whole(tmp_path, fault, "quick")
 
 
 @pytest.mark.nightly
