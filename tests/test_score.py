@@ -19,7 +19,7 @@ from tffs_conformance.suite.engine.collect import Listed
 
 FAULT = KnownFault("faulty stat.stale", ("stat.succeeds",), ("stat",))
 CASES = [
-    Listed(name, (clause,), "must", "", over_tables=False, calls=1, body=functools.partial(print))
+    Listed(name, (clause,), "quick", "", over_tables=False, calls=1, body=functools.partial(print))
     for name, clause in (
         ("read/plain", "read.succeeds"),
         ("status/one-path[stat]", "stat.succeeds"),

@@ -6,11 +6,10 @@
 import argparse
 import sys
 
-from tests.score import headlines, held_out, module_mutants, mutants, repeat
+from tests.score import headlines, held_out, mutants, repeat
 
 COMMANDS = {
     "mutants": mutants,
-    "module-mutants": module_mutants,
     "held-out": held_out,
     "headlines": headlines,
     "repeat": repeat,

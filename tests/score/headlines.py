@@ -1,14 +1,14 @@
-"""Plugins with several faults: do the headlines of a report name each fault, the cause first, and little else?
+"""Plugins with several faults: has each a finding of its own in the report, a cause first, and is there little else?
 
 Draws 60 plugins from the table of faults, the same every time, each with two to five faults at once; --draw=NAME draws
-others. Runs a part of the tier must and the cases of their clauses on each, and writes FOLDER/<number>/report.json; an
+others. Runs a part of the tier quick and the cases of their clauses on each, and writes FOLDER/<number>/report.json; an
 existing report is not made again. --save adds what the reports found wrong to headlines.jsonl.xz: tests/test_score.py
 scores that file without a plugin.
 
-A fault is named if a headline is about its op or, if it is about no op, is a clause that it breaks; or if such a clause
-is printed under a headline. Headlines are the violations and the warnings on the terminal. Left out are faults that
-hang, because each case of theirs waits, and those that change the same op, or break the same clause of no op, as
-another one of the plugin: one headline would be right for both.
+A fault that a check shows has to have a finding of its own: one about its op or, if it is about no op, about a clause
+that it breaks; what is listed under a finding does not count. Findings are the violations and the warnings on the
+terminal. Left out are faults that hang, because each case of theirs waits, and those that change the same op, or break
+the same clause of no op, as another one of the plugin: one finding would be right for both.
 """
 
 import json
@@ -28,23 +28,22 @@ from tests.score.faults import KnownFault, known
 from tests.verdict_runs import BACKING, FEW_HISTORIES, Run, perform
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.model.consequences import told
-from tffs_conformance.reports.model.counts import few
-from tffs_conformance.reports.model.findings import Finding
-from tffs_conformance.reports.model.records import CheckRecord, Ending
+from tffs_conformance.reports.model.findings import Finding, told
+from tffs_conformance.reports.model.records import CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import catalogue, for_report
 
 PLUGINS, MIN_FAULTS, MAX_FAULTS = 60, 2, 5
-#: The seeds of the plugins in SAVED. The rules of headlines were last changed with the first in view.
-DRAWS = ("headlines", "held-out")
+#: The seeds of the plugins in SAVED.
+DRAWS = ("headlines",)
 #: Of a longer table of cases that differ in a parameter alone, every STEP-th is run.
 MAX_ROWS, STEP = 12, 4
 #: What the reports of these plugins found wrong.
 SAVED = Path(__file__).with_name("headlines.jsonl.xz")
-#: What has to be reached: faults that are named, first headlines that are a cause, and headlines for each fault.
-NAMED, FIRST, PER_FAULT = 0.95, 0.95, 1.3
+#: What must not fall: faults with a finding of their own, first findings that are a cause; what must not grow: findings
+#: a fault.
+NAMED, FIRST, PER_FAULT = 0.95, 0.96, 1.54
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,20 @@ class HeadlineScore:
     headlines: tuple[Finding, ...]
 
     @property
+    def unseen(self) -> list[KnownFault]:
+        """The faults that no check shows: a crash may hide them, or only the tier large has a case."""
+        made = [check for one in self.headlines for _, check in (*one.checks, *one.folded)]
+
+        def shows(check: CheckRecord, fault: KnownFault) -> bool:
+            return check.op in fault.ops or is_about(check.clause, fault)
+
+        return [fault for fault in self.faults if not any(shows(check, fault) for check in made)]
+
+    @property
     def unnamed(self) -> list[KnownFault]:
-        """The faults that no headline names."""
-        return [fault for fault in self.faults if not any(names(one, fault) for one in self.headlines)]
+        """The faults that a check shows and that have no finding of their own."""
+        named = [fault for fault in self.faults if any(is_caused_by(one, fault) for one in self.headlines)]
+        return [fault for fault in self.faults if fault not in (*named, *self.unseen)]
 
     @property
     def begins_with_a_cause(self) -> bool:
@@ -66,8 +76,8 @@ class HeadlineScore:
 
 
 def figures(scores: Sequence[HeadlineScore]) -> tuple[float, float, float]:
-    """The shares of faults that are named and of first headlines that are a cause, and the headlines for each fault."""
-    faults = sum(len(one.faults) for one in scores)
+    """The shares of faults with a finding of their own and of first findings that are a cause, and findings a fault."""
+    faults = sum(len(one.faults) - len(one.unseen) for one in scores)
     named = 1 - sum(len(one.unnamed) for one in scores) / faults
     first = sum(one.begins_with_a_cause for one in scores) / len(scores)
     return named, first, sum(len(one.headlines) for one in scores) / faults
@@ -76,13 +86,14 @@ def figures(scores: Sequence[HeadlineScore]) -> tuple[float, float, float]:
 def lines(scores: Sequence[HeadlineScore]) -> Iterator[str]:
     """The figures, and each miss."""
     named, first, per_fault = figures(scores)
-    yield f"{named:.1%} of the faults are named (at least {NAMED:.0%})"
+    yield f"{sum(len(one.unseen) for one in scores)} of {sum(len(one.faults) for one in scores)} faults are in no check"
+    yield f"{named:.1%} of the others have a finding of their own (at least {NAMED:.0%})"
     yield f"{first:.1%} of {len(scores)} plugins begin with a cause (at least {FIRST:.0%})"
-    yield f"{per_fault:.2f} headlines for each fault (at most {PER_FAULT})"
+    yield f"{per_fault:.2f} findings a fault (at most {PER_FAULT})"
     for score in scores:
         if score.unnamed or not score.begins_with_a_cause:
-            yield f"{', '.join(map(str, score.faults))}: not named: {', '.join(map(str, score.unnamed)) or 'none'}"
-            yield f"   headlines: {', '.join(one.clause for one in score.headlines) or 'none'}"
+            yield f"{', '.join(map(str, score.faults))}: without one: {', '.join(map(str, score.unnamed)) or 'none'}"
+            yield f"   findings: {', '.join(f'{one.op} {one.does}' for one in score.headlines) or 'none'}"
 
 
 def is_about(clause: str, fault: KnownFault) -> bool:
@@ -92,16 +103,9 @@ def is_about(clause: str, fault: KnownFault) -> bool:
     return ops[clause] in fault.ops or (clause in fault.clauses and not (ops[clause] and breaks_own))
 
 
-def names(finding: Finding, fault: KnownFault) -> bool:
-    """Whether a reader of a finding learns of the fault."""
-    shown = few(finding.beside)
-    clauses = [finding.clause, *(name for name in finding.beside if name in shown)]
-    return any(is_about(name, fault) for name in clauses) or not {finding.op, *finding.alike}.isdisjoint(fault.ops)
-
-
 def is_caused_by(finding: Finding, fault: KnownFault) -> bool:
-    """Whether a headline is about the fault."""
-    return finding.op in fault.ops or is_about(finding.clause, fault)
+    """Whether a finding is about the fault."""
+    return not {finding.op, *finding.alike}.isdisjoint(fault.ops) or is_about(finding.clause, fault)
 
 
 def drawn(draw: str) -> list[tuple[KnownFault, ...]]:
@@ -128,7 +132,7 @@ def _together(faults: Sequence[KnownFault]) -> str:
 def run_of(number: int, faults: Sequence[KnownFault]) -> Run:
     """The run of a plugin with these faults."""
     tables: dict[str, list[str]] = {}
-    for case in all_cases("must"):
+    for case in all_cases("quick"):
         tables.setdefault(case.id.partition("[")[0], []).append(case.id)
     cases = {case for table in tables.values() for case in (table if len(table) <= MAX_ROWS else table[::STEP])}
     for name in {name for one in faults for name in one.clauses}:
@@ -153,8 +157,9 @@ def _wrong(report: Report) -> list[dict[str, object]]:
     for case in report.cases:
         checks = [check for check in case.checks if check.verdict in (Verdict.VIOLATION, Verdict.WARNING)]
         if checks:
-            facts = {key: getattr(case, key) for key in ("id", "clauses", "ops", "ended", "cause", "executed", "tier")}
-            rows = [(one.clause, one.verdict, one.expected, one.got, one.reading, one.times) for one in checks]
+            facts = {key: getattr(case, key) for key in ("id", "clauses", "ended", "cause", "executed", "tier")}
+            facts["ops"] = len(case.ops)
+            rows = [(one.clause, one.verdict, one.times, one.op, one.kind, one.code) for one in checks]
             cases.append({**facts, "checks": rows})
     return cases
 
@@ -168,18 +173,15 @@ def saved_scores() -> Iterator[tuple[str, HeadlineScore]]:
     faults = {one.value: one for one in known() if one.fake == "faulty"}
     for line in _saved():
         plugin = json.loads(line)
-        cases = [
-            record(
-                case.pop("id"),
-                Verdict.VIOLATION,
-                *(
-                    CheckRecord(clause, Verdict(verdict), expected, got, reading, times=times)
-                    for clause, verdict, expected, got, reading, times in case.pop("checks")
-                ),
-                **case | {"ended": Ending(case["ended"]), "clauses": tuple(case["clauses"]), "ops": tuple(case["ops"])},
-            )
-            for case in plugin["cases"]
-        ]
+        cases = []
+        for case in plugin["cases"]:
+            checks = [
+                CheckRecord(clause, Verdict(verdict), times=times, op=op, kind=kind and StatementKind(kind), code=code)
+                for clause, verdict, times, op, kind, code in case.pop("checks")
+            ]
+            more = {"ended": Ending(case.pop("ended")), "clauses": tuple(case.pop("clauses"))}
+            calls = ("call",) * case.pop("ops")
+            cases.append(record(case.pop("id"), Verdict.VIOLATION, *checks, ops=calls, **more, **case))
         report = report_of(*cases, clauses=for_report())
         yield plugin["name"], score(report, [faults[name] for name in plugin["faults"]])
 
