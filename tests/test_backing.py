@@ -108,7 +108,7 @@ READING = ("read", "listing", "glob", "memory-region", "paths", "robustness")
         # There a case that deletes looks for what is missing.
         ("smoke", {"new_random_access_file.missing-is-not-found"}),
         # Of names that are there nothing says whether they may be made.
-        pytest.param("must", {"robustness.closes-only-its-own", "paths.illegal-names"}, marks=pytest.mark.nightly),
+        pytest.param("quick", {"robustness.closes-only-its-own", "paths.illegal-names"}, marks=pytest.mark.nightly),
     ],
 )
 def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path, tier: str, writing: set[str]) -> None:
@@ -125,7 +125,7 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path,
 
 def test_without_a_backing_nothing_is_known_of_what_it_reads(tmp_path: Path) -> None:
     plugin = plugin_path("posix_choices")
-    found = judged_report(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only", "--tier=must", code=1)
+    found = judged_report(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only", "--tier=quick", code=1)
     assert found["verdict"] == "incomplete"
     assert "MUST clauses not run in a case" in found["reason"]
     assert found["classes"]["glob"]["verdict"] == "incomplete"

@@ -16,7 +16,7 @@ from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import text
 from tffs_conformance.suite.engine.bounds import COMPARED, RECORD, CallLog, Keeper, compared, fitted
-from tffs_conformance.suite.engine.callformat import Cut, ValueFormat, show
+from tffs_conformance.suite.engine.callformat import Cut, ValueFormat
 
 MEBI = 1 << 20
 NOTHING = Redaction({})
@@ -45,17 +45,18 @@ def test_a_million_entries_are_told_by_their_number() -> None:
 
 def test_a_path_is_told_before_it_is_cut() -> None:
     long = "/tmp/tffs-0123456789ab/" + "x" * 200
-    assert show(long, lambda said: said.replace("/tmp/tffs-0123456789ab", "{root}")).startswith("'{root}/xxx")
-    assert show([long], lambda said: said.replace("/tmp/tffs-0123456789ab", "{root}")).startswith("['{root}/xxx")
+    form = ValueFormat(lambda said: said.replace("/tmp/tffs-0123456789ab", "{root}"))
+    assert form.show(long).startswith("'{root}/xxx")
+    assert form.show([long]).startswith("['{root}/xxx")
 
 
 def test_a_case_forgets_long_values_beyond_its_room() -> None:
-    trace = CallLog()
+    trace = CallLog(NOTHING)
     for _ in range(12):
         trace.append(read(b"z" * MEBI))
     data: list[Any] = [outcome.value.data for _, _, outcome in trace]  # type: ignore[union-attr]
     assert [type(one) for one in data] == [bytes] * 8 + [Cut] * 4
-    assert data[-1] == Cut(b"z" * 40, MEBI, hashlib.sha256(b"z" * MEBI).hexdigest())
+    assert data[-1] == Cut(b"z" * 47, MEBI, hashlib.sha256(b"z" * MEBI).hexdigest())
     assert f"(1048576 bytes, sha256 {data[-1].digest})" in ValueFormat().line(trace[-1])
     trace.append(("append", (1, b"y" * MEBI), Outcome("append", Code.OK, "", None)))
     assert isinstance(trace[-1][1][1], Cut)

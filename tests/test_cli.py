@@ -164,7 +164,7 @@ def test_clauses_of_every_kind_can_be_explained(name: str) -> None:
 
 def test_a_case_is_explained() -> None:
     output = output_of("explain", "status/one-path[stat-missing]")
-    assert output.startswith("status/one-path[stat-missing]   tier must\n")
+    assert output.startswith("status/one-path[stat-missing]   tier quick\n")
     assert "checks" in output
     assert "pytest --plugin=libmine.so '--case=status/one-path[stat-missing]'" in output
 

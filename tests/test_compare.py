@@ -144,8 +144,8 @@ STRICTER = {**CLAUSES, "read.hint": clause("MUST", "read", "read")}
         (report(WARNED), report(broken("read/b")), Before.UNCHECKED),
         (report(OK), report(OK, broken("read/c")), Before.NO_CASE),
         (report(OK, left_out="-x"), report(OK, broken("read/c")), Before.LEFT_OUT),
-        (report(OK, tier="must"), report(OK, replace(broken("read/c"), tier="full")), Before.LEFT_OUT),
-        (report(OK, tier="must"), report(OK, replace(broken("read/c"), tier="smoke")), Before.NO_CASE),
+        (report(OK, tier="quick"), report(OK, replace(broken("read/c"), tier="full")), Before.LEFT_OUT),
+        (report(OK, tier="quick"), report(OK, replace(broken("read/c"), tier="smoke")), Before.NO_CASE),
         (report(OK), report(broken("read/b", about="read.new"), clauses=NEWER), Before.NO_CLAUSE),
         (report(WARNED), report(broken("read/b", about="read.hint"), clauses=STRICTER), Before.OTHER_CLAUSE),
     ],
@@ -167,10 +167,10 @@ def test_clauses_and_cases_come_and_go() -> None:
 
 
 def test_what_differs_of_the_runs_is_named() -> None:
-    then, now = report(OK), report(OK, tier="must")
+    then, now = report(OK), report(OK, tier="quick")
     now = replace(now, target=replace(now.target, sha256="1" * 64, root="mine:///tmp/y"))
     assert {one.what: one.now for one in compare(then, now).differences} == {
-        "tier": "must",
+        "tier": "quick",
         "sha256 of the plugin": "1" * 64,
     }
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 PLUGIN, CONFIGURATION = "/plugins/libdragonfly.so", "/plugins/dragonfly.json"
 #: They read, and ask the second witness what the plugin wrote.
-CASES = ("--tier=must", "--case=read/*", "--case=storage/synced", "--case=storage/written", "--case=storage/seeded")
+CASES = ("--tier=quick", "--case=read/*", "--case=storage/synced", "--case=storage/written", "--case=storage/seeded")
 #: What the plugin opens by itself: `ldd` does not tell.
 OPENED = ("libcurl.so.4", "libcrypto.so.3")
 

@@ -13,7 +13,7 @@ from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.exit_code import UNWRITABLE, exit_code
 
 COURSE = Course(
-    tier="must", cases=frozenset("abc"), targets=1, collected=3, ended=3, selected=(), stops=(), interrupted=False
+    tier="quick", cases=frozenset("abc"), targets=1, collected=3, ended=3, selected=(), stops=(), interrupted=False
 )  # fmt: skip
 SELECTED = replace(COURSE, collected=2, ended=2, selected=("-k read",))
 KEPT = case("a", ("read.succeeds", "conform"))

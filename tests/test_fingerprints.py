@@ -22,7 +22,7 @@ MODULES = ("read", "listing", "glob", "move", "tree", "status")
 
 
 def found(fault: str) -> Counter[tuple[str, ...]]:
-    cases = [case for case in all_cases("must") if case.id.partition("/")[0] in MODULES][::7]
+    cases = [case for case in all_cases("quick") if case.id.partition("/")[0] in MODULES][::7]
     judged = judge("fakes/faulty", fault, cases)
     return Counter(
         (record.id, record.verdict, record.reason or "", check.clause, check.verdict, check.expected, check.got)

@@ -166,7 +166,7 @@ def test_plugin_that_is_mended_passes(tmp_path: Path, fault: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("whole", ["must", "full"])
+@pytest.mark.parametrize("whole", ["quick", "full"])
 def test_a_report_of_larger_tiers_is_the_baseline_of_each(tmp_path: Path, whole: str) -> None:
     assert run(tmp_path, "--plugin=posix", "-n", "2", f"--tier={whole}", "--report-dir=whole").returncode == 0
     baseline = load(tmp_path / "whole" / "report.json")
@@ -237,8 +237,8 @@ def test_the_first_clauses_are_named_and_the_others_counted() -> None:
 
 def test_what_this_run_was_not_to_do_is_not_missed() -> None:
     larger = made(*GOOD, replace(WARNED, tier="full"))
-    assert judged(larger, made(*GOOD, tier="must")) == []
-    assert judged(made(*GOOD, WARNED), made(*GOOD, tier="must")) == []
+    assert judged(larger, made(*GOOD, tier="quick")) == []
+    assert judged(made(*GOOD, WARNED), made(*GOOD, tier="quick")) == []
     assert judged(larger, made(*GOOD)) == ["1 clause no longer executed: read.hint"]
     assert judged(made(*GOOD, WARNED), made(*GOOD, left_out=PART.left_out("a"))) == []
 
@@ -348,9 +348,9 @@ def test_a_baseline_that_cannot_be_used_is_a_usage_error(tmp_path: Path, known: 
 
 def test_a_smaller_tier_is_no_baseline(tmp_path: Path, known: Report) -> None:
     (tmp_path / "base.json").write_text(render(known))
-    done = run(tmp_path, *BASE[:2], *GATE, "--tier=must")
+    done = run(tmp_path, *BASE[:2], *GATE, "--tier=quick")
     assert done.returncode == 4
-    assert "it is of the tier smoke, and this run of the tier must, which tries more" in done.stderr
+    assert "it is of the tier smoke, and this run of the tier quick, which tries more" in done.stderr
 
 
 def used(directory: Path, known: Report, baseline: str) -> None:

@@ -35,7 +35,7 @@ def test_no_plain_run_moves_gigabytes() -> None:
     }
     plain = {case.id.partition("[")[0] for case in index.in_tiers(collect.tiers("full"))}
     assert not larger & plain
-    assert set(collect.tiers("large")) == {"smoke", "must", "full", "large"}
+    assert set(collect.tiers("large")) == {"smoke", "quick", "full", "large"}
 
 
 def test_a_case_of_it_runs_again_as_it_ran(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is() ->
         loader.close()
 
 
-@pytest.mark.parametrize("tier", ["smoke", pytest.param("must", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("tier", ["smoke", pytest.param("quick", marks=pytest.mark.nightly)])
 def test_a_plugin_for_one_process_at_a_time_is_judged_as_any_other(tmp_path: Path, tier: str) -> None:
     with_a_lock(tmp_path, f"--tier={tier}")
     found = report(tmp_path)

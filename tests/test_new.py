@@ -207,7 +207,7 @@ def test_the_plugin_shows_one_symbol(repository: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
-    "tier", ["smoke", *(pytest.param(tier, marks=pytest.mark.nightly) for tier in ("must", "full"))]
+    "tier", ["smoke", *(pytest.param(tier, marks=pytest.mark.nightly) for tier in ("quick", "full"))]
 )
 def test_the_plugin_is_conformant(repository: Path, tmp_path: Path, tier: str) -> None:
     options = (

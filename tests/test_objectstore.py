@@ -38,7 +38,7 @@ def judged(folder: Path, *options: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("tier", "checks"),
-    [("smoke", 60), pytest.param("must", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])],
+    [("smoke", 60), pytest.param("quick", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])],
 )
 def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None:
     found = judged(tmp_path, f"--tier={tier}")
@@ -96,8 +96,8 @@ def moto(folder: Path, port: int) -> list[str]:
     return [str(folder / "venv/bin/moto_server"), "-H", "127.0.0.1", "-p", str(port)]
 
 
-#: s3rver ends when a name has more than 240 bytes, as some of the MUST tier have.
-TIERS = {s3rver: "smoke", moto: "must"}
+#: s3rver ends when a name has more than 240 bytes, as some of the quick tier have.
+TIERS = {s3rver: "smoke", moto: "quick"}
 
 
 @pytest.fixture(scope="module", params=TIERS, ids=["s3rver", "moto"])
@@ -142,4 +142,4 @@ def test_the_suite_is_conformant_on_other_stores(other_store: tuple[Path, str], 
     assert done.returncode == 0, done.stdout[-3000:]
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
-    assert found["executed"]["must"] > {"smoke": 60, "must": 1000}[tier]
+    assert found["executed"]["must"] > {"smoke": 60, "quick": 1000}[tier]

@@ -51,7 +51,7 @@ def served(_folder: Path, **_config: object) -> Iterator[tuple[S3Server, ProxySt
 
 @pytest.mark.parametrize(
     ("tier", "checks"),
-    [("smoke", 60), pytest.param("must", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])],
+    [("smoke", 60), pytest.param("quick", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])],
 )
 def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None:
     # A thousand objects are deleted one by one, and this server is no fast one.

@@ -151,12 +151,12 @@ def test_workflows_are_sound(repository: Path) -> None:
     [
         ({"profile": "mine.toml"}, ["--tier=full", "--report-dir=tffs-report", "--plugin-profile=mine.toml"]),
         (
-            {"plugin": "a b.so", "tier": "must", "report-dir": "out", "waivers": "w.toml"},
-            ["--tier=must", "--report-dir=out", "--plugin=a b.so", "--waivers=w.toml"],
+            {"plugin": "a b.so", "tier": "quick", "report-dir": "out", "waivers": "w.toml"},
+            ["--tier=quick", "--report-dir=out", "--plugin=a b.so", "--waivers=w.toml"],
         ),
         (
-            {"profile": "mine.toml", "tier": "must", "baseline": "main/report.json"},
-            ["--tier=must", "--report-dir=tffs-report", "--plugin-profile=mine.toml", "--gate=no-new",
+            {"profile": "mine.toml", "tier": "quick", "baseline": "main/report.json"},
+            ["--tier=quick", "--report-dir=tffs-report", "--plugin-profile=mine.toml", "--gate=no-new",
              "--baseline=main/report.json"],
         ),
         (

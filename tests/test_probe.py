@@ -44,7 +44,7 @@ ABOUT_CLAIMS = [
 @pytest.mark.parametrize(
     ("asked", "verdict"),
     [(ABOUT_CLAIMS, "incomplete"), pytest.param([], "conformant", marks=pytest.mark.nightly)],
-    ids=["some", "must"],
+    ids=["some", "quick"],
 )
 @pytest.mark.parametrize(
     ("plugin", "some"),
@@ -69,7 +69,7 @@ def test_the_profile_of_a_right_plugin_is_kept(
     assert limits["mtime_granularity_ns"] < 10**9
     # Nobody else sees what is in the store.
     alone = [] if plugin == "posix" else ["--backing=none"]
-    found = judged_report(tmp_path, "--plugin-profile=mine.toml", "--tier=must", *alone, *asked)
+    found = judged_report(tmp_path, "--plugin-profile=mine.toml", "--tier=quick", *alone, *asked)
     assert found["verdict"] == verdict
     states = {claim["name"]: claim["state"] for claim in found["claims"]}
     assert not {"broken", "under-declared"} & set(states.values())

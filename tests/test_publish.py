@@ -46,12 +46,12 @@ def broken(**more: Any) -> CaseRecord:
     [
         (made(left_out="--clause=read.*"), "not of a whole run: --clause=read.*"),
         (made(left_out="the run was killed"), "the run was killed"),
-        (made(tier="must"), "of the tier must"),
+        (made(tier="quick"), "of the tier quick"),
         (made(tier="smoke"), "of the tier smoke"),
         (made(case("read/c", ("read.succeeds", "error"))), "has errors (1)"),
         (made(broken(), case("read/c", ("read.succeeds", "error"))), "has errors (1)"),
     ],
-    ids=["selection", "killed", "must", "smoke", "error", "error-beside-a-violation"],
+    ids=["selection", "killed", "quick", "smoke", "error", "error-beside-a-violation"],
 )
 def test_a_report_that_says_less_is_refused(report: Report, why: str, tmp_path: Path) -> None:
     path = write(report, tmp_path)

@@ -73,7 +73,7 @@ def test_the_suite_finds_it(fault: str, clause: str) -> None:
 # The oldest table lacks most; of the others the way through every op says enough.
 @pytest.mark.parametrize(
     ("fault", "tier"),
-    [*((fault, "smoke") for fault in RIGHT), pytest.param("size:176", "must", marks=pytest.mark.nightly)],
+    [*((fault, "smoke") for fault in RIGHT), pytest.param("size:176", "quick", marks=pytest.mark.nightly)],
 )
 def test_what_is_right_is_conformant(tmp_path: Path, fault: str, tier: str) -> None:
     run(tmp_path, "--plugin=fakes/malformed", "--backing=none", f"--env=TFFS_FAULT={fault}", "--scheme=*",

@@ -180,7 +180,7 @@ def test_what_is_no_text_comes_back_from_a_worker(tmp_path: Path) -> None:
 
 
 def test_nothing_implemented_is_not_conformant(tmp_path: Path) -> None:
-    found = judged_report(tmp_path, "--plugin=fakes/null", "--tier=must", code=1)
+    found = judged_report(tmp_path, "--plugin=fakes/null", "--tier=quick", code=1)
     assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")
 
 
@@ -261,9 +261,13 @@ def test_the_re_run_line_runs_one_case(tmp_path: Path) -> None:
 def test_a_second_witness_is_asked_for_by_name(tmp_path: Path) -> None:
     plugin = f"--plugin={plugin_path('posix')}"
     assert run(tmp_path, plugin, "-k", "storage").returncode == 1, "nothing was executed"
-    reasons = {case["reason"] for case in report(tmp_path)["cases"] if case["verdict"] == "not run"}
+    reasons = {case["reason"] for case in report(tmp_path)["cases"] if case["verdict"] == "absent"}
     assert {reason.partition(":")[0] for reason in reasons} == {"no backing is known"}
-    assert run(tmp_path, plugin, "--backing=file://{path}", "-k", "storage", "--tier=must").returncode == 0
+    done = run(tmp_path, plugin, "-k", "storage or across_the_end", "--tier=quick")
+    assert done.returncode == 0
+    assert "--backing=URL names another way to the storage and adds" in done.stdout
+    assert run(tmp_path, plugin, "-k", "storage or across_the_end", "--tier=quick", "--fail-on=absent").returncode == 1
+    assert run(tmp_path, plugin, "--backing=file://{path}", "-k", "storage", "--tier=quick").returncode == 0
     assert not report(tmp_path)["counts"]["not run"]
 
 
@@ -325,9 +329,13 @@ def test_the_shipped_plugins_are_found() -> None:
     assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(built())
 
 
-def test_a_listing_that_only_spoils_a_set_up_is_told_in_the_smallest_tier(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=get_children.recursive", "--tier=smoke")
-    assert (done.returncode, "VIOLATION get_children.names-only" in done.stdout) == (1, True), done.stdout[-3000:]
+@pytest.mark.parametrize(
+    ("fault", "clause"),
+    [("get_children.recursive", "get_children.names-only"), ("history.stays-full", "delete_dir.succeeds")],
+)
+def test_op_that_only_spoils_a_step_is_reported_in_smoke(tmp_path: Path, fault: str, clause: str) -> None:
+    done = run(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--tier=smoke")
+    assert (done.returncode, f"VIOLATION {clause}" in done.stdout) == (1, True), done.stdout[-3000:]
 
 
 @pytest.mark.parametrize(
@@ -362,3 +370,19 @@ def test_plain_run_imports_few_modules(tmp_path: Path) -> None:
     names = re.findall(r"^imported (\S+)$", done.stdout, re.MULTILINE)
     ours = [name for name in names if ".cases.test_" not in name]
     assert 50 < len(ours) <= MAX_MODULES, "\n".join(ours)
+
+
+@pytest.mark.parametrize(
+    ("fault", "case", "clause"),
+    [
+        ("fails:stat", "metadata/plain", "stat.succeeds"),
+        ("fails:delete_recursively", "tree/delete-recursively[deep]", "delete_recursively.succeeds"),
+        ("fails:delete_recursively", "status/one-path[delete_recursively-missing]",
+         "delete_recursively.missing-is-not-found"),
+    ],
+)  # fmt: skip
+def test_after_a_wrong_code_nothing_else_is_compared(tmp_path: Path, fault: str, case: str, clause: str) -> None:
+    found = judged_report(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--case={case}", code=1)
+    broken = {check["clause"] for one in found["cases"] for check in one["checks"] if check["verdict"] == "violation"}
+    laws = {"delete_recursively.writes-both-counters", "delete_recursively.deletes-everything"}
+    assert broken - laws == {clause}

@@ -98,8 +98,8 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
     ("plugin", "tier"),
     [
         ("posix", "smoke"),
-        pytest.param("posix", "must", marks=pytest.mark.nightly),
-        pytest.param("memory", "must", marks=pytest.mark.nightly),
+        pytest.param("posix", "quick", marks=pytest.mark.nightly),
+        pytest.param("memory", "quick", marks=pytest.mark.nightly),
     ],
 )
 def test_a_plugin_is_judged_on_the_libraries_of_tensorflow(plugin: str, tier: str, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_hosts_run_on_tensorflow_and_on_nothing_else() -> None:
     ("plugin", "tier", "checks"),
     [
         ("posix", "smoke", 50),
-        pytest.param("posix", "must", 5000, marks=pytest.mark.nightly),
+        pytest.param("posix", "quick", 5000, marks=pytest.mark.nightly),
         pytest.param("memory", "smoke", 50, marks=pytest.mark.nightly),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_waived_violation_is_accepted(tmp_path: Path) -> None:
     ("tier", "fault", "some"),
     [
         ("smoke", "path_exists.keeps-status", "--case=metadata/*"),
-        pytest.param("must", "create_dir.makes-parents", "--clause=create_dir.*", marks=pytest.mark.nightly),
+        pytest.param("quick", "create_dir.makes-parents", "--clause=create_dir.*", marks=pytest.mark.nightly),
     ],
 )
 def test_a_whole_run_is_conformant_with_waivers_and_workers_find_as_many(

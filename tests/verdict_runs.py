@@ -55,7 +55,7 @@ def runs(tensorflow: str | None) -> Iterator[Run]:
     yield Run("posix", ("--plugin=posix", *FEW_HISTORIES))
     yield Run("memory", ("--plugin=memory", *FEW_HISTORIES))
     for number, choices in enumerate((*RUNS, *HALVES, *FEW)):
-        tier: tuple[str, ...] = FEW_HISTORIES if choices == FULL else ("--tier=must",)
+        tier: tuple[str, ...] = FEW_HISTORIES if choices == FULL else ("--tier=quick",)
         name = f"choices/{number}-{choices.split(',')[0]}"
         plugin = f"--plugin={plugin_path('posix_choices')}"
         yield Run(name, (plugin, f"--env=TFFS_CHOICES={choices}", BACKING, *tier))
@@ -64,7 +64,7 @@ def runs(tensorflow: str | None) -> Iterator[Run]:
         yield Run(f"hollow/{answer}", (*_fake("hollow", answer), BACKING, *FEW_HISTORIES))
     for op in OPS:
         for kind in ("crash", "hang"):
-            about = ("--tier=must", f"--clause={op}.*", "--call-timeout=1", BACKING)
+            about = ("--tier=quick", f"--clause={op}.*", "--call-timeout=1", BACKING)
             yield Run(f"hostile/{kind}:{op}", (*_fake("faulty", f"{kind}:{op}"), *about))
     if tensorflow:
         for fault, clauses in _by_fault(TABLES["through"]).items():

@@ -132,7 +132,7 @@ def answer_text(outcome: Outcome[object] | None, names: Mapping[str, str]) -> st
         case (int(), bytes() as data):
             return f"{code} {_hashed(data)}"
         case Statistics() as statistics:
-            shown = f" length={statistics.length} directory={statistics.is_directory}"
+            shown = f" length={statistics.length} directory={statistics.is_directory & 0xFF}"
             return code + (shown if outcome.ok else "")
         case Entries(returned, found):
             shown = " ".join(["", *sorted(_relative(name, names) for name in found)])
