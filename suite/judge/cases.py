@@ -98,8 +98,10 @@ def _passes_uncalled(said: Statement, evidence: Evidence, claims: Claims) -> boo
 
     A clause that is not named after its op is of others, too.
     """
+    if evidence.called is None:
+        return False
     op = clause(said.clause).op
-    if evidence.called is None or op in {"", *evidence.called} or not said.clause.startswith(f"{op}."):
+    if op in {"", *evidence.called} or not said.clause.startswith(f"{op}."):
         return False
     return checks.verdict(said, claims) in (Verdict.CONFORM, Verdict.TOLERATED)
 
