@@ -231,6 +231,13 @@ def test_look_that_stands_alone_is_at_fault(fs: Stub, wanted: Tree, found: Tree,
     assert (misled and misled.answer.op) == op
 
 
+def test_few_paths_are_looked_at_however_many_differ() -> None:
+    fs = Stub(exists=False)
+    wanted: Tree = {f"file{k}": CONTENT for k in range(500)}
+    assert looks.misled_by(cast("Filesystem", fs), "stub://host/{}".format, wanted, {}) is None
+    assert 0 < len(fs.asked) <= 5 * looks.MOST
+
+
 @pytest.mark.parametrize(
     ("fs", "is_so"),
     [(Stub(9, 9), True), (Stub(), False), (Stub(9, 10), False), (Stub(9, None), False), (Stub(None, 9), False)],

@@ -99,7 +99,7 @@ class Answer:
         kind = StatementKind.CODE if code else kind_of_bytes(wanted, got) if of_bytes else self.kind or kind
         return replace(self, kind=kind, code=code, values=(wanted, got))
 
-    def told_by(self, name: str, calls: Sequence[Call]) -> "Answer":
+    def completed(self, name: str, calls: Sequence[Call]) -> "Answer":
         """The whole answer that a statement about a clause compares, after these calls."""
         kind = self.kind or kind_of(name, "")
         return replace(self, op=self.op or op_of(name, kind, calls), kind=kind)

@@ -195,7 +195,7 @@ class Checks:
         words = None if holds and reading is None else self.presentable(said) or None
         said_so = Statement(clause(name).id, holds, expected, got, reading, words, at=len(self._calls))
         if not holds:
-            answer = of.told_by(said_so.clause, self._calls)
+            answer = of.completed(said_so.clause, self._calls)
             about = {name: getattr(answer, name) for name in ("op", "code", "values", "loses")}
             said_so = replace(said_so, kind=answer.kind or StatementKind.OTHER, **about)
         self.made.add(said_so)

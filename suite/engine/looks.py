@@ -30,6 +30,8 @@ _LOOKING = frozenset({"stat", "get_file_size", "read", "length", "data", "copy_f
 _OPENING = frozenset({"stat", "get_file_size", "new_random_access_file", "new_read_only_memory_region_from_file"})
 _VALUES = frozenset({StatementKind.LENGTH, StatementKind.CONTENT, StatementKind.MISSING})
 ALL = 3
+#: So many paths are looked at again, however many differ: a slow plugin answers several calls for each.
+MOST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Misled:
 
 def misled_by(fs: Filesystem, uri: Callable[[str], str], wanted: Tree, found: Tree) -> Misled | None:
     """The op that alone makes `found` differ from `wanted`; None where others see the same, or cannot be asked."""
-    for path in sorted(wanted.keys() ^ found.keys()):
+    for path in sorted(wanted.keys() ^ found.keys())[:MOST]:
         value = wanted.get(path, found.get(path))
         said = [there for op, there in sightings(fs, uri(path), is_file=value is not None) if op != "get_children"]
         sure = [there for there in said if there is not None]
@@ -61,7 +63,7 @@ def misled_by(fs: Filesystem, uri: Callable[[str], str], wanted: Tree, found: Tr
             texts = (entry, f"{entry} is missing") if is_there else (f"not {entry}", f"{entry}, which is not there")
             answer = Answer("get_children", StatementKind.NAMES)
             return Misled(path, answer, "get_children.names-every-entry-once", *texts)
-    for path in sorted(wanted.keys() & found.keys()):
+    for path in sorted(path for path in wanted.keys() & found.keys() if wanted[path] != found[path])[:MOST]:
         if (wanted[path] is None) is not (found[path] is None):
             is_directory = {Code.OK: True, Code.FAILED_PRECONDITION: False}.get(fs.is_directory(uri(path)).code)
             if is_directory is (wanted[path] is None) and "is_directory" in fs.present:
