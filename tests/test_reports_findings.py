@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.forms import github, html, markdown, sarif, terminal
-from tffs_conformance.reports.model.findings import Finding, by_clause, findings, told
+from tffs_conformance.reports.model.findings import Finding, by_clause, findings, violations_and_warnings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -170,7 +170,7 @@ HINTED = record("2", Verdict.WARNING, HINT)
 
 
 def test_warning_of_the_same_op_and_kind_is_no_finding_of_its_own() -> None:
-    violations, warnings = told(report(LISTING, HINTED))
+    violations, warnings = violations_and_warnings(report(LISTING, HINTED))
     assert [(one.clause, one.beside) for one in violations] == [("list.names", ["read.hint"])]
     assert warnings == []
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..escape import command_line
 from ..model.abi import spans
-from ..model.findings import Finding, told
+from ..model.findings import Finding, violations_and_warnings
 from ..model.header import ReadingFacts
 from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
@@ -58,7 +58,7 @@ class TimeBar:
 def render(report: Report) -> str:
     """The text of the page."""
     seen = list(_seen(report))
-    violations, warnings = told(report)
+    violations, warnings = violations_and_warnings(report)
     return page(
         "report.html",
         script="report.js",

@@ -12,7 +12,7 @@ from itertools import groupby
 from ..model.claims import ClaimState
 from ..model.costs import Costs
 from ..model.counts import few, number
-from ..model.findings import Finding, told
+from ..model.findings import Finding, violations_and_warnings
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
 from ..plain import dumps
@@ -62,7 +62,7 @@ def bounded(report: Report, limit: int) -> str:
 
 def _parts(report: Report) -> Iterator[Part]:
     yield "the verdict", _head(report)
-    violations, warnings = told(report)
+    violations, warnings = violations_and_warnings(report)
     yield from _findings(report, violations)
     if report.classes:
         yield "the classes", _classes(report)

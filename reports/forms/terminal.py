@@ -13,7 +13,7 @@ from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
 from ..model.counts import few, number
-from ..model.findings import Finding, Made, told
+from ..model.findings import Finding, Made, violations_and_warnings
 from ..model.histories import Histories
 from ..model.records import CaseRecord, Ending
 from ..model.report import REPORT_NAME, Report
@@ -54,7 +54,7 @@ def summary(report: Report, *, width: int, directory: Path | None, verbosity: in
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     yield words.counts(report), {}
-    violations, warnings = told(report)
+    violations, warnings = violations_and_warnings(report)
     yield from _violations(report, violations, columns, directory, verbosity)
     yield from _waived(report, columns, verbosity)
     yield from _warnings(report, warnings, columns, verbosity)

@@ -26,16 +26,8 @@ _INDEPENDENT = frozenset({StatementKind.LEAK, StatementKind.CRASH, StatementKind
 _HARMLESS = _INDEPENDENT | {StatementKind.OWNERSHIP, StatementKind.OUT_PARAMETER}
 _ASKING = frozenset(
     {
-        *(
-            "path_exists",
-            "paths_exist",
-            "is_directory",
-            "get_file_size",
-            "stat",
-            "get_matching_paths",
-            "translate_name",
-        ),
-        *("read", "tell", "length", "data"),
+        *("path_exists", "paths_exist", "is_directory", "get_file_size", "stat", "get_matching_paths"),
+        *("translate_name", "read", "tell", "length", "data"),
     }
 )
 #: The ops that answer several values side by side, of which each may be wrong for a reason of its own.
@@ -108,7 +100,7 @@ class Finding:
         return [name for name in every if name != self.clause]
 
 
-def told(report: Report) -> tuple[list[Finding], list[Finding]]:
+def violations_and_warnings(report: Report) -> tuple[list[Finding], list[Finding]]:
     """What a run found: the violations, and the warnings of which no violation is one finding with them."""
     found = findings_of(report, [*_broken(report, Verdict.VIOLATION), *_broken(report, Verdict.WARNING)])
     violated = [one for one in found if one.checks[0][1].verdict is Verdict.VIOLATION]
@@ -147,7 +139,7 @@ def findings_of(report: Report, checks: Iterable[Made]) -> list[Finding]:
     for first, key, one in under:
         if first not in ops:
             own.setdefault(key, []).append(one)
-    ordered = _told_once(sorted((_finding(report, made) for made in _joined(own)), key=partial(_order, report)))
+    ordered = _with_alike(sorted((_finding(report, made) for made in _joined(own)), key=partial(_order, report)))
     for first, _, one in under:
         if first in ops:
             of_op = [other for other in ordered if first in {other.op, *other.alike, *(c.op for _, c in other.checks)}]
@@ -226,7 +218,7 @@ def _order(report: Report, one: Finding) -> tuple[object, ...]:
     )
 
 
-def _told_once(ordered: Iterable[Finding]) -> list[Finding]:
+def _with_alike(ordered: Iterable[Finding]) -> list[Finding]:
     """The findings, those joined in which other ops answer the same wrong code in the same situation."""
     found: dict[tuple[object, ...], Finding] = {}
     for one in ordered:

@@ -28,7 +28,7 @@ from tests.score.faults import KnownFault, known
 from tests.verdict_runs import BACKING, FEW_HISTORIES, Run, perform
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.model.findings import Finding, told
+from tffs_conformance.reports.model.findings import Finding, violations_and_warnings
 from tffs_conformance.reports.model.records import CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -188,7 +188,7 @@ def saved_scores() -> Iterator[tuple[str, HeadlineScore]]:
 
 def score(report: Report, faults: Sequence[KnownFault]) -> HeadlineScore:
     """What the headlines of a report are worth, if the plugin has these faults."""
-    violations, warnings = told(report)
+    violations, warnings = violations_and_warnings(report)
     return HeadlineScore(tuple(faults), (*violations, *warnings))
 
 
