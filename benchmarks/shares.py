@@ -25,7 +25,7 @@ BORDERS = (
     ("run.session", "", "run_case", SUITE),
     ("suite.engine.surroundings", "Surroundings", "begin_to_clear", SUITE),
     ("suite.engine.surroundings", "Surroundings", "clear", SUITE),
-    ("run.session", "", "conclude", VERDICTS),
+    ("run.session", "", "recorded", VERDICTS),
     ("run.session", "", "waived", VERDICTS),
     ("reports.journal", "Journal", "case", VERDICTS),
     ("harness.hosting.loader", "Loader", "begin", HOSTS),

@@ -1,4 +1,4 @@
-"""How a case ends: its evidence goes to the judge, and comes back as a record."""
+"""How an attempt at a case ends: what it saw is evidence, and that comes back from the judge as a record."""
 
 import time
 import traceback
@@ -17,17 +17,15 @@ from ...harness.targets.backing import BackingIncapableError, BackingUnableError
 from ...reports.model.records import CaseRecord, CheckRecord, Ending, StatementKind
 from ...reports.model.verdicts import Verdict
 from ..contract import laws
-from ..contract.catalogue import clause
 from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
 from . import bounds
 from .answers import kind_of
 from .callformat import ValueFormat, unsplit
-from .case import Body, Case, NoStimulusError, NotTriedError
+from .case import Case, NoStimulusError, NotTriedError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
-from .control import excused
 from .looks import by_all_looks, is_left_out
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
@@ -41,15 +39,9 @@ UNREMARKABLE = (
     Verdict.DOES_NOT_APPLY,
 )
 
-#: The ops by which a file is made. A case about one of them judges what it prepares by itself.
-WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close"})
-
 #: Without these nothing can be prepared. Who lacks them says so in a profile, or names a backing that prepares instead:
 #: else nobody knows of what is not run, and it is not absent.
 FOUNDATION = frozenset({"create_dir", "new_writable_file", "append", "close"})
-
-#: The number of the trial that is a control: others count from 0.
-CONTROL = 98
 
 #: How an op did not come back; what does not return control at all hangs.
 FALLS: Mapping[type[outcomes.Death], Fall] = {
@@ -60,16 +52,13 @@ FALLS: Mapping[type[outcomes.Death], Fall] = {
 }
 
 
-def conclude(case: Case, error: BaseException | None) -> CaseRecord:
-    """The record of a case; `error` is what ended it early, or None."""
-    if case.adopted is not None and error is None:
+def recorded(case: Case, evidence: Evidence) -> CaseRecord:
+    """The record of a case."""
+    if case.adopted is not None and evidence.ended is Ending.WHOLE:
         record, note = case.adopted
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case), histories=case.histories)
-    if isinstance(error, DiedError | BlockedError) and error.death is not None:
-        case.surroundings.died_with(error.death.output)
-    evidence = _beside_its_control(case, seen(case, error), error)
     judged = judge(evidence, case.bench.claims)
-    # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
+    # Of a case with which nothing is wrong the ops are not shown: they would be the bulk of a report.
     redaction, trace = case.bench.redaction, case.surroundings.trace
     form = ValueFormat(case.check.presentable, redaction)
     unremarkable = judged.verdict in UNREMARKABLE
@@ -86,23 +75,21 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         cause=evidence.flaw.op if evidence.flaw else None,
         executed=bool(trace),
         duration=_took(case),
-        output=case.check.presentable(
-            case.surroundings.output + case.condition.output + _traceback(error, judged.ended)
-        ),
+        output=case.check.presentable(case.surroundings.output + case.condition.output + _traceback(evidence.error)),
         tier=case.tier,
         histories=case.histories,
     )
     short = bounds.fitted(record)
-    # A trial leaves a trace of its own, and only where it is the one that is told.
+    # A trial has a trace of its own only where it stands for its case.
     cut = short is not record or any("… (" in op for op in ops)
     if bounds.is_remarkable(judged.verdict) and not case.check.any_clause and cut:
         short = replace(short, cut=case.bench.keeper.calls(case.id, trace, form))
     return short
 
 
-def _traceback(error: BaseException | None, ended: Ending) -> str:
+def _traceback(error: BaseException | None) -> str:
     """Where an error of the suite was raised; nothing for one of the environment, which its reason explains."""
-    if error is None or ended is not Ending.BROKEN or isinstance(error, HostLostError | WrongBackingError):
+    if error is None or isinstance(error, HostLostError | WrongBackingError):
         return ""
     return "".join(traceback.format_exception(error))
 
@@ -125,59 +112,13 @@ def not_started(case: CaseFacts, reason: str) -> CaseRecord:
     )
 
 
-def run_case(case: Case, body: Body) -> None:
-    """Run a case, and once more under the condition that its target asks for, if any."""
-    error: Exception | None = None
-    try:
-        _run(case, body)
-    except Exception as raised:
-        error = raised
-    if case.bench.target.sanitizer and case.adopted is None:
-        from . import sanitizers  # noqa: PLC0415 - most runs have no sanitizer
-
-        case.condition = sanitizers.watched(case, body, error)
-    if error is not None:
-        raise error
-
-
-def _run(case: Case, body: Body) -> None:
-    """Run a case. One that hangs is tried again with an allocator that fills nothing, before that is told.
-
-    Where it comes back then, it is tried once more as it was: only what hangs there again hangs for the allocator.
-    """
-    if case.bench.target.through and case.over_tables:
-        raise NoStimulusError("through TensorFlow nobody sees the tables and the process of a plugin")
-    loader, before = case.bench.loader, case.bench.loader.filling
-    try:
-        body(case)
-    except DiedError as died:
-        if loader.filling or not before:
-            raise
-        record, error = _tried(case.trial(case.bench, 1), body)
-        if error is None:
-            bench = case.bench.filling_again()
-            _, hung = _tried(case.trial(bench, 2), body)
-            bench.close()
-            if not isinstance(hung, DiedError):
-                raise BackingUnableError(f"{died} once, and came back when that was tried again") from died
-        case.adopt(record, None if error else "without MALLOC_PERTURB_, with which it hangs")
-
-
-def _tried(trial: Case, body: Body) -> tuple[CaseRecord, Exception | None]:
-    """What came of a trial, and what ended it early."""
-    error = trial.ended_by(body)
-    record = conclude(trial, error)
-    trial.surroundings.clear()
-    return record, error
-
-
 def seen(case: Case, error: BaseException | None) -> Evidence:
-    """What a case saw; `error` is what ended it early, or None."""
+    """What a case saw by itself; `error` is what ended it early, or None."""
     trace = case.surroundings.trace
     death = _death(case, error.death, case.setup.active) if isinstance(error, DiedError) else None
     evidence = Evidence(
         clauses=case.clauses,
-        statements=_statements(case),
+        statements=statements(case),
         answered=any(
             isinstance(outcome, Outcome) and place not in trace.preparing for place, (_, _, outcome) in enumerate(trace)
         ),
@@ -189,41 +130,7 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
         condition=case.condition,
     )
     ended, reason = _ended(case, error, evidence)
-    flaw = _flaw_of_setup(case, error, evidence)
-    if flaw is not None and reason is None:
-        reason = f"what it prepared is wrong, due to {flaw.op}: {flaw.why}"
-    if flaw is not None:
-        # What was never stored is not lost.
-        evidence = changed(evidence, statements=tuple(changed(one, loses=False) for one in evidence.statements))
-    return changed(evidence, ended=ended, reason=reason, flaw=flaw)
-
-
-def _beside_its_control(case: Case, evidence: Evidence, error: BaseException | None) -> Evidence:
-    """The evidence of a case without what its control shows, too, where the run has a case that tells it."""
-    control, cases = case.control, case.bench.cases
-    is_right = evidence.death is not None or all(said.holds for said in evidence.statements)
-    if control is None or is_right or (cases is not None and control.id not in cases):
-        return evidence
-    # A plugin may be for one process at a time.
-    case.surroundings.abandon()
-    trial = case.trial(case.bench, CONTROL)
-    ended = trial.ended_by(control.body)
-    same = list(excused(evidence.statements, _statements(trial), control.called))
-    if isinstance(error, BlockedError) and _place_of_block(case, error) != _place_of_block(trial, ended):
-        # What ended the case where its control went on is its own.
-        same = [said for said in same if not said.got.startswith(f"{error.op}: ")]
-    trial.surroundings.clear()
-    left = tuple(said for said in evidence.statements if said not in same)
-    is_so_with_plain = same and not evidence.flaw and all(said.holds for said in left)
-    reason = f"so it is with a plain name: {control.id} tells it" if is_so_with_plain else evidence.reason
-    return changed(evidence, statements=left, reason=reason)
-
-
-def _place_of_block(case: Case, error: BaseException | None) -> tuple[str, int] | None:
-    """The op that ended a case, and which of its calls did; None where none did."""
-    if not isinstance(error, BlockedError):
-        return None
-    return error.op, sum(op == error.op for op, _, _ in case.surroundings.trace)
+    return changed(evidence, ended=ended, reason=reason, error=error if ended is Ending.BROKEN else None)
 
 
 def _took(case: Case) -> float:
@@ -289,42 +196,7 @@ def _death(case: Case, death: outcomes.Death, preparing: bool) -> Death:
     return Death(death.op, FALLS[type(death)], bounds.compared(case.check.presentable(str(death))), preparing or walk)
 
 
-def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) -> Block | None:
-    """What is wrong with what the case prepared, where something is wrong at all and the case is about something else.
-
-    The preparation is done once more, in a directory and a host of its own, and witnesses look at it.
-    """
-    wrong = isinstance(error, BlockedError) or any(not said.holds for said in evidence.statements)
-    if not wrong or not case.setup.prepared or isinstance(error, DiedError):
-        return None
-    # A plugin may be for one process at a time.
-    case.surroundings.abandon()
-    again = case.trial(case.bench, 0)
-    try:
-        found = again.setup.flaw_of(case.setup.prepared)
-    except (
-        DiedError,
-        BlockedError,
-        AbsentOpError,
-        BeyondLimitsError,
-        NoStimulusError,
-        RefusedError,
-        BackingUnableError,
-        HostLostError,
-        WrongBackingError,
-    ):
-        return None
-    finally:
-        again.surroundings.clear()
-    if found is None:
-        return None
-    judged = {"create_dir"} if found.op == "create_dir" else WRITES
-    about = judged & {clause(name).op for name in case.clauses}
-    kind = StatementKind.NAMES if found.op == "create_dir" else StatementKind.MISSING
-    return None if about else Block(found.op, bounds.compared(case.check.presentable(found.why)), kind=kind)
-
-
-def _statements(case: Case) -> tuple[Statement, ...]:
+def statements(case: Case) -> tuple[Statement, ...]:
     """What the case compared; what was broken of the laws, wherever it shows, and kept, where the case is about it."""
     made, trace = case.check.made, case.surroundings.trace
     for one in laws.rulings(trace, case.clauses, trace.preparing):

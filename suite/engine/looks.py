@@ -11,13 +11,13 @@ from ...harness.over_tables.raw import Call
 from ...reports.model.records import StatementKind
 from ..judge.evidence import Statement
 from .answers import Answer, written
-from .witnesses import ENOUGH, sightings, sizes
+from .witnesses import ENOUGH, MOST_BYTES, sightings, sizes
 
 #: What is at a path: the content of a file, None for a directory.
 Tree = Mapping[str, bytes | None]
 
 #: The ops that change what is at the paths that they take.
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {
         *("create_dir", "recursively_create_dir", "delete_dir", "delete_file", "delete_recursively"),
         *("new_writable_file", "new_appendable_file", "rename_file", "copy_file"),
@@ -73,6 +73,24 @@ def misled_by(fs: Filesystem, uri: Callable[[str], str], wanted: Tree, found: Tr
     return None
 
 
+def opened_last(calls: Sequence[Call]) -> bytes:
+    """The path that is looked at after these calls, as the plugin got it."""
+    return next((arguments[1] for op, arguments, _ in reversed(calls) if op in _OPENING), b"")
+
+
+def is_misread(fs: Filesystem, uri: str, stored: bytes | None, wanted: bytes | None, got: bytes | None) -> bool:
+    """Whether a reader stands alone with what it got: a backing has `stored` what is wanted, or a region has it."""
+    if not wanted or got is None:
+        return False
+    if stored is None:
+        opened = fs.new_read_only_memory_region_from_file(uri)
+        if opened.value is None:
+            return False
+        with opened.value as region:
+            stored = region.data(0, min(region.length().value, MOST_BYTES)).value[1]
+    return wanted in stored and (len(got) < len(wanted) or got not in stored)
+
+
 def agreed(fs: Filesystem, uri: Callable[[str], str], wanted: Tree) -> bool:
     """Whether stat and a reader give a file of `wanted` the same length, and another one than it should have."""
     for path, content in wanted.items():
@@ -98,7 +116,7 @@ def changed_last(calls: Sequence[Call], uri: Callable[[str], str], wanted: Tree,
 def _changed_last(calls: Sequence[Call], places: Iterable[str]) -> str | None:
     """The op that last changed one of these paths, as the plugin gets it."""
     wanted = set(map(_path, places))
-    taken = ((op, {*map(_path, arguments)}) for op, arguments, _ in reversed(calls) if op in _CHANGING)
+    taken = ((op, {*map(_path, arguments)}) for op, arguments, _ in reversed(calls) if op in CHANGING)
     return next((op for op, names in taken if not wanted.isdisjoint(names)), None)
 
 
@@ -115,7 +133,7 @@ def is_left_out(calls: Sequence[Call]) -> bool:
                 return True
         if op == "rename_file" or op.startswith("delete_"):
             there = {one for one in there if not f"{one}/".startswith(f"{names[0]}/")}
-        if op in _CHANGING and not op.startswith("delete_"):
+        if op in CHANGING and not op.startswith("delete_"):
             there.add(names[-1])
     return False
 
@@ -125,7 +143,7 @@ def by_all_looks(made: Sequence[Statement], calls: Sequence[Call]) -> list[State
     wrong = [said for said in made if not said.holds and said.op in _LOOKING and said.kind in _VALUES]
     first = min((said.at for said in wrong), default=0)
     # What was looked at is the last path that a call before the first of them names.
-    looked = next((arguments[1] for op, arguments, _ in reversed(calls[:first]) if op in _OPENING), None)
+    looked = opened_last(calls[:first])
     op = looked and _changed_last(calls[:first], {_path(looked)})
     if not op or len({said.op for said in wrong}) < ALL:
         return list(made)

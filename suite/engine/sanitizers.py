@@ -100,11 +100,7 @@ def watched(case: Case, body: Body, error: Exception | None) -> Condition:
     case.surroundings.abandon()
     bench.watch.taken()
     trial = case.trial(bench, TRIAL)
-    ended: Exception | None = None
-    try:
-        body(trial)
-    except Exception as raised:
-        ended = raised
+    ended = trial.ended_by(body)
     called = bool(trial.surroundings.trace)
     trial.surroundings.clear()
     said, cut = bench.watch.taken()

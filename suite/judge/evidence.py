@@ -82,12 +82,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a case saw: the clauses that it declares, what it compared, and how it ended.
+    """What a case saw in all attempts: the clauses that it declares, what it compared, and how it ended.
 
     `answered` says whether a call of the stimulus came back. `reason` is why it ended early, in words. `flaw` is what
     witnesses found wrong with what was prepared. `called` are the ops that were called, those that core did instead
     included; None if nobody sees them. `known` has the ops that go wrong where nothing is special about the
-    call, each with what is wrong: one case that is about the op says so.
+    call, each with what is wrong: one case that is about the op says so. `error` is what the suite itself raised.
     """
 
     clauses: tuple[str, ...]
@@ -102,6 +102,7 @@ class Evidence:
     known: Mapping[str, str] = field(default_factory=dict)
     promised: Collection[str] = ()
     condition: Condition = field(default_factory=Condition)
+    error: BaseException | None = None
 
     def is_news(self, op: str) -> bool:
         """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""

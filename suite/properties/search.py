@@ -12,8 +12,9 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from ...reports.model.verdicts import Verdict
 from ..contract.model import Step
+from ..engine.attempts import evidence_of
 from ..engine.case import Case, NoStimulusError
-from ..engine.ending import conclude
+from ..engine.ending import recorded
 from . import reproducers
 from .draws import BACKEND, CAVEAT
 from .machines import HistoryMachine
@@ -113,7 +114,7 @@ class Search:
             history(trial, steps, self._instead)
         except Exception as raised:
             error = raised
-        record = conclude(trial, error)
+        record = recorded(trial, evidence_of(trial, error))
         tried = Tried(steps, record, list(trial.surroundings.trace), trial.surroundings.named)
         trial.surroundings.clear()
         return tried

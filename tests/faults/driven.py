@@ -16,10 +16,11 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.engine.attempts import run_case
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.engine.collect import Listed
-from tffs_conformance.suite.engine.ending import conclude, run_case
+from tffs_conformance.suite.engine.ending import recorded
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.workbench import Workbench
 
@@ -114,11 +115,6 @@ def judge(
 def run(bench: Workbench, listed: Listed) -> CaseRecord:
     """One case, as the fixture `case` and pytest's hooks run it."""
     case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=listed.over_tables, tier=listed.tier)
-    error: BaseException | None = None
-    try:
-        run_case(case, lambda one: listed.body(case=one))
-    except Exception as raised:
-        error = raised
-    record = conclude(case, error)
+    record = recorded(case, run_case(case, lambda one: listed.body(case=one)))
     case.surroundings.clear()
     return record

@@ -20,11 +20,13 @@ from ..reports.model.records import CaseRecord
 from ..reports.model.verdicts import Verdict
 from ..reports.model.waivers import Waiver
 from ..suite.engine import collect
+from ..suite.engine.attempts import evidence_of, run_case
 from ..suite.engine.case import Case
-from ..suite.engine.ending import conclude, run_case
+from ..suite.engine.ending import recorded
 from ..suite.engine.knowledge import Knowledge
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
+from ..suite.judge.evidence import Evidence
 from ..suite.judge.waivers import waived
 from . import collection
 from .outcome import present, tell, warn
@@ -32,6 +34,8 @@ from .run_options import RunOptions
 from .selection import selection
 
 _CASE = pytest.StashKey[Case]()
+#: What the case of an item saw, None before it was run.
+_EVIDENCE = pytest.StashKey[Evidence | None]()
 #: Whether the case of an item came to an end.
 _ENDED = pytest.StashKey[bool]()
 
@@ -160,13 +164,13 @@ class Session(ABC):
             over_tables=collect.is_over_tables(node),
             tier=listed.tier,
         )
-        node.stash[_CASE], node.stash[_ENDED] = this, False
+        node.stash[_CASE], node.stash[_EVIDENCE], node.stash[_ENDED] = this, None, False
         this.bench.begin()
         yield this
         if not node.stash[_ENDED]:
             this.surroundings.abandon()
         # pytest keeps every item to the end: what the plugin answered must not stay with it.
-        del node.stash[_CASE]
+        del node.stash[_CASE], node.stash[_EVIDENCE]
         this.surroundings.clear()
 
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
@@ -175,7 +179,11 @@ class Session(ABC):
         if case is None:
             return None
         given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-        run_case(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
+        evidence = run_case(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
+        pyfuncitem.stash[_EVIDENCE] = evidence
+        if evidence.error is not None:
+            # A debugger of pytest's begins where it was raised.
+            raise evidence.error
         return True
 
     @pytest.hookimpl(wrapper=True)
@@ -189,13 +197,14 @@ class Session(ABC):
             if call.excinfo is not None and report.failed and collection.is_ours(item):
                 tell(report, item, call)
             return report
-        # What is said of a case comes from its record; to write down where it ended costs more than most cases.
+        # What pytest shows of a case comes from its record; to format where it ended costs more than most cases.
         raised, call.excinfo = call.excinfo, None
         report = yield
         call.excinfo = raised
         with deferred():
-            record = conclude(case, raised.value if raised else None)
-            record = waived(record, self.waivers[case.target_name])
+            # Where a hook of others ended the item, the case was not run.
+            evidence = item.stash[_EVIDENCE] or evidence_of(case, raised.value if raised else None)
+            record = waived(recorded(case, evidence), self.waivers[case.target_name])
             report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
             self.hand_over(case.target_name, record, report)
             item.stash[_ENDED] = True
