@@ -146,3 +146,23 @@ def test_breach_names_the_op_that_gave_the_answer(clause: str, what: str, got: o
         calls.append((op, (), Outcome(op, Code.OK, "", None, called_by=by.get(op, ""))))
     made.equal(clause, what, b"12" if isinstance(got, bytes) else 2, got)
     assert [(one.op, one.kind, one.code) for one in made.made] == [(*answer, None)]
+
+
+@pytest.mark.parametrize(
+    ("clause", "op", "code", "got", "answer"),
+    [
+        ("append.writes-exactly-n", "read", Code.INVALID_ARGUMENT, b"", ("read", "code", "INVALID_ARGUMENT")),
+        ("append.writes-exactly-n", "read", Code.OK, b"1", ("append", "missing content", None)),
+        ("common.queries-agree", "read", Code.INVALID_ARGUMENT, b"", ("read", "code", "INVALID_ARGUMENT")),
+        ("common.queries-agree", "read", Code.OUT_OF_RANGE, b"", ("read", "missing content", None)),
+        ("read.returns-the-bytes", "read", Code.INTERNAL, b"1", ("read", "code", "INTERNAL")),
+        ("flush_caches.results-reflect-the-store", "read", Code.OK, b"34", ("read", "content", None)),
+    ],
+)
+def test_breach_after_a_wrong_code_is_about_the_code(
+    clause: str, op: str, code: Code, got: bytes, answer: tuple[str, str, str | None]
+) -> None:
+    calls: list[Call] = [(op, (), Outcome(op, code, "", None)), ("flush_caches", (), outcome(Code.OK))]
+    made = Checks("read/a", [clause], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), calls)
+    made.equal(clause, "data", b"12", got)
+    assert [(one.op, one.kind, one.code) for one in made.made] == [answer]

@@ -32,10 +32,12 @@ _ASKING = frozenset(
 )
 #: The ops that answer several values side by side, of which each may be wrong for a reason of its own.
 _ANSWERS_SEVERAL = frozenset({"stat"})
-#: The ops of which nobody outside can say which one lost what was to be written.
+#: The ops of which no look can say which one lost what was to be written.
 _WRITING = frozenset(
     {"new_writable_file", "new_appendable_file", "append", "flush", "sync", "close", "writable_file.cleanup"}
 )
+#: Those of which no look can say which one wrote wrong bytes.
+_WRITING_BYTES = frozenset({"append", "flush", "sync", "close", "writable_file.cleanup"})
 #: What an op does wrong, in words after its name.
 _DOES: Mapping[StatementKind | None, str] = {
     StatementKind.RETURNED: "returns a wrong value",
@@ -175,6 +177,8 @@ def _key(report: Report, check: CheckRecord) -> Key:
         return op, check.code
     if check.kind is StatementKind.MISSING and op in _WRITING:
         return "close", check.kind
+    if check.kind is StatementKind.CONTENT and op in _WRITING_BYTES:
+        return "append", check.kind
     return op, str(check.kind) if check.kind is not None and op is not None else check.clause
 
 

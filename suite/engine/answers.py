@@ -108,17 +108,15 @@ class Answer:
         """The whole answer that a statement about a clause compares, after these calls."""
         kind = self.kind or kind_of(name, "")
         op = self.op or op_of(name, kind, calls)
-        if self.op is None and self._is_empty(kind) and op in _GIVES.get(kind, ()):
-            code = next((str(it.code) for of, _, it in reversed(calls) if of == op and isinstance(it, Outcome)), None)
-            if code not in (None, *_WITH_A_VALUE):
-                return replace(self, op=op, kind=StatementKind.CODE, code=code)
+        if self.op is None:
+            # What was opened can be read, whatever the op of the clause did.
+            of_bytes = kind in (StatementKind.CONTENT, StatementKind.MISSING)
+            asked = _GIVES[kind] if of_bytes else {op} & _GIVES.get(kind, frozenset())
+            looked = next((it for name, _, it in reversed(calls) if name in asked and isinstance(it, Outcome)), None)
+            is_empty = of_bytes or (self.values is not None and not self.values[1])
+            if looked is not None and is_empty and str(looked.code) not in _WITH_A_VALUE:
+                return replace(self, op=looked.op, kind=StatementKind.CODE, code=str(looked.code))
         return replace(self, op=op, kind=kind)
-
-    def _is_empty(self, kind: StatementKind) -> bool:
-        """Whether the value may be that of an answer that has none; of bytes read in pieces some may have come."""
-        return kind in (StatementKind.CONTENT, StatementKind.MISSING) or (
-            self.values is not None and not self.values[1]
-        )
 
 
 #: An answer of which only the calls tell.
