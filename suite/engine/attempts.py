@@ -17,12 +17,15 @@ from .case import Body, Case, NoStimulusError
 from .checks import AbsentOpError
 from .control import excused
 from .ending import recorded, seen, statements
-from .looks import CHANGING, MOST, is_misread, opened_last
+from .looks import MOST, WRITING, is_changed, is_misread, opened_last
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
 #: The ops by which a file is made. A case about one of them judges what it prepares by itself.
-WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close"})
+WRITES = WRITING | {"new_writable_file"}
+
+#: So many breaches of a case are looked at again.
+LOOKED_AT = 100
 
 #: What keeps a preparation from being done once more.
 UNPREPARED = (
@@ -97,7 +100,7 @@ def _looked_at_again(case: Case, evidence: Evidence, error: BaseException | None
     trace, misread = case.surroundings.trace, set[int]()
     count = len(trace)
     with suppress(*UNPREPARED):
-        misread.update(id(said) for said in broken[:MOST] if _is_misread(case, said))
+        misread.update(id(said) for said in broken[:LOOKED_AT] if _is_misread(case, said))
     trace.forget(count)
     said = (changed(one, op="read", loses=False) if id(one) in misread else one for one in evidence.statements)
     return changed(evidence, statements=tuple(said)) if misread else evidence
@@ -106,20 +109,18 @@ def _looked_at_again(case: Case, evidence: Evidence, error: BaseException | None
 def _is_misread(case: Case, said: Statement) -> bool:
     """Whether the backing or a region has the bytes that were wanted, and nothing was changed since they were read."""
     around = case.surroundings
-    calls, later = around.trace[: said.at], {op for op, _, _ in around.trace[said.at :]}
     match said.values:
         case (bytes() as wanted, bytes() as got):
-            path = around.named.get(os.fsdecode(opened_last(calls)))
+            path = around.named.get(os.fsdecode(opened_last(around.trace[: said.at])))
             pairs = {path: (wanted, got)} if path else {}
         case (dict() as tree, dict() as found) if tree.keys() == found.keys():
             pairs = {path: (tree[path], found[path]) for path in tree}
         case _:
             pairs = {}
-    if not pairs or later & (CHANGING | WRITES):
-        return False
     backing = around.backing if case.bench.target.backing else None
-    return all(
-        is_misread(case.fs, case.uri(path), backing and backing.read(around.backing_name(path)), *pair)
+    return bool(pairs) and all(
+        not is_changed(around.trace[said.at :], case.uri(path))
+        and is_misread(case.fs, case.uri(path), backing and backing.read(around.backing_name(path)), *pair)
         for path, pair in [*pairs.items()][:MOST]
     )
 

@@ -24,8 +24,12 @@ CHANGING = frozenset(
     }
 )
 
-#: The ops that look at what a file holds, and the kinds of values by which they do. So many of them are all.
-_LOOKING = frozenset({"stat", "get_file_size", "read", "length", "data", "copy_file", "rename_file"})
+#: The ops that write to what is open.
+WRITING = frozenset({"append", "flush", "sync", "close"})
+#: The ops that look at what a file holds, those of which a reader tells, and the kinds of values by which they do. So
+#: many of them are all, where one of them is no reader.
+_READ = frozenset({"read", "copy_file", "rename_file"})
+_LOOKING = frozenset({"stat", "get_file_size", "length", "data"}) | _READ
 #: The ops that name the path that is looked at.
 _OPENING = frozenset({"stat", "get_file_size", "new_random_access_file", "new_read_only_memory_region_from_file"})
 _VALUES = frozenset({StatementKind.LENGTH, StatementKind.CONTENT, StatementKind.MISSING})
@@ -78,6 +82,12 @@ def opened_last(calls: Sequence[Call]) -> bytes:
     return next((arguments[1] for op, arguments, _ in reversed(calls) if op in _OPENING), b"")
 
 
+def is_changed(calls: Sequence[Call], uri: str) -> bool:
+    """Whether calls may change the file at `uri`. What they write at first was opened before them."""
+    writing = (op for op, _, _ in calls if op in WRITING or op.startswith("new_"))
+    return next(writing, "") in WRITING or _changed_last(calls, _and_above(uri)) is not None
+
+
 def is_misread(fs: Filesystem, uri: str, stored: bytes | None, wanted: bytes | None, got: bytes | None) -> bool:
     """Whether a reader stands alone with what it got: a backing has `stored` what is wanted, or a region has it."""
     if not wanted or got is None:
@@ -105,12 +115,16 @@ def changed_last(calls: Sequence[Call], uri: Callable[[str], str], wanted: Tree,
     """The op that last changed the first path of which something else was found, and what is wrong there."""
     path = next(_different(wanted, found))
     one, other = wanted.get(path), found.get(path)
-    op = _changed_last(calls, {uri(name) for name in (path, *(path[:at] for at, it in enumerate(path) if it == "/"))})
+    op = _changed_last(calls, map(uri, _and_above(path)))
     if one is None or other is None:
         return Answer(op, StatementKind.NAMES)
     due = written(one, other)
     is_cut = due.kind is StatementKind.MISSING and str(op).startswith("new_")
     return due if op is None or is_cut else Answer(op, due.kind)
+
+
+def _and_above(path: str) -> list[str]:
+    return [path, *(path[:at] for at, letter in enumerate(path) if letter == "/")]
 
 
 def _changed_last(calls: Sequence[Call], places: Iterable[str]) -> str | None:
@@ -145,7 +159,8 @@ def by_all_looks(made: Sequence[Statement], calls: Sequence[Call]) -> list[State
     # What was looked at is the last path that a call before the first of them names.
     looked = opened_last(calls[:first])
     op = looked and _changed_last(calls[:first], {_path(looked)})
-    if not op or len({said.op for said in wrong}) < ALL:
+    looking = {said.op for said in wrong}
+    if not op or len(looking) < ALL or looking <= _READ:
         return list(made)
     is_cut = op.startswith("new_") and any(said.kind is StatementKind.MISSING for said in wrong)
     due = ("close", StatementKind.MISSING) if is_cut else (op, StatementKind.CONTENT)
