@@ -76,13 +76,8 @@ def large(cases: int) -> Report:
 
 
 def _numbered(number: int) -> CaseRecord:
-    first = "conform" if number % 50 else "violation"
-    return case(
-        f"read/a[{number}]",
-        ("read.succeeds", first),
-        ("read.hint", "conform"),
-        ("stat.odd", "tolerated"),
-        verdict=Verdict("tolerated" if number % 50 else "violation"),
-        stimulus=f"It is read, the way {number % 300}.",
-        ops=() if number % 50 else ("read(1, 0, 4) -> OK",) * 10,
-    )
+    is_good = bool(number % 50)
+    checks = (("read.succeeds", "conform" if is_good else "violation"), ("read.hint", "conform"))
+    ops = () if is_good else ("read(1, 0, 4) -> OK",) * 10
+    way = f"It is read, the way {number % 300}."
+    return case(f"read/a[{number}]", *checks, ("stat.odd", "tolerated"), stimulus=way, ops=ops)

@@ -5,13 +5,14 @@ alike wherever it stands, so that the report agrees with itself and is read like
 """
 
 import datetime
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, inspect
 from msgspec.structs import replace
 
-from tests.records import COSTS, HEADER, case, record, waiver
+from tests.records import COSTS, HEADER, NO_LUCK, case, record, waiver
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.costs import Costs
 from tffs_conformance.reports.model.header import Header, digest
@@ -49,6 +50,7 @@ HOSTILE = " ".join(HARM)
 LONG = 1_000_000
 
 
+@functools.cache
 def hostile_report(harm: str = HOSTILE, long: int = LONG) -> Report:
     """A report with a check of each verdict and every optional part, whose texts begin and end with `harm`.
 
@@ -80,9 +82,7 @@ def _around(harm: str) -> Callable[[str], str]:
 
 def _cases(long: int) -> list[CaseRecord]:
     """A case of each verdict, and two that are broken: in the second the first one's clause and two others."""
-    broken = CheckRecord(
-        "read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck", op="read", code="UNKNOWN"
-    )
+    broken = replace(NO_LUCK, kind=None)
     after = replace(broken, clause="stat.odd", op="stat")
     known = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=KNOWN", plugin_said="no luck")
     noted = CheckRecord("read.hint", Verdict.INFORMATIONAL, "this", "that", holds=False)
@@ -92,18 +92,10 @@ def _cases(long: int) -> list[CaseRecord]:
     )
     more: dict[str, Any] = {"stimulus": "stimulus", "ops": ("read() -> UNKNOWN", "close()"), "output": "output"}
     reason = "shrunk from 9 ops; trace: traces/x.json; again: pytest --replay=traces/x.json"
-    ended = [
-        case(f"{verdict.name}/a", ("read.hint", verdict), reason="reason", **more)
-        for verdict in Verdict
-        if verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
-    ]
-    bare = [
-        record(f"{verdict.name}/a", verdict, clauses=("read.hint",), reason=f"{verdict}", executed=False)
-        for verdict in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
-    ]
+    bare = (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
     return [
-        *ended,
-        *bare,
+        *(case(f"{one.name}/a", ("read.hint", one), reason="reason", **more) for one in Verdict if one not in bare),
+        *(record(f"{one.name}/a", one, clauses=("read.hint",), reason=f"{one}", executed=False) for one in bare),
         record("read/broken", Verdict.VIOLATION, broken, reason=reason, tier="smoke", cut="traces/cut.txt", **more),
         record("read/broken-" + "I" * long, Verdict.VIOLATION, broken, also, after, reason=reason, **more),
         record("read/odd", Verdict.WARNING, odd, known, noted, cause="append", **more),
@@ -135,6 +127,15 @@ def _spoiled(value: Any, kind: inspect.Type, spoil: Callable[[str], str]) -> Any
             kinds = {field.encode_name: field.type for field in kind.fields}
             return {key: _spoiled(one, kinds[key], spoil) for key, one in value.items()}
     return value
+
+
+def texts(value: Any) -> list[str]:
+    """All texts in plain values."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for one in (*value, *value.values()) for text in texts(one)]
+    return [text for one in value for text in texts(one)] if isinstance(value, list) else []
 
 
 def _fitting(value: Any, kinds: Sequence[inspect.Type]) -> inspect.Type:

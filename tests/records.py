@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
 from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
 from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
-from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figures
 from tffs_conformance.reports.model.verdicts import JUDGED, Verdict, worst
@@ -17,15 +17,8 @@ from tffs_conformance.suite.judge.reports import build
 
 
 def clause(level: Any, conformance_class: str, op: str | None, **more: Any) -> ClauseFacts:
-    return ClauseFacts(
-        level=level,
-        conformance_class=conformance_class,
-        op=op,
-        rule=more.pop("rule", "It is so."),
-        source=("interface", "host"),
-        check=f"The {op}.",
-        **more,
-    )
+    given = {"rule": "It is so.", "source": ("interface", "host"), "check": f"The {op}.", **more}
+    return ClauseFacts(level=level, conformance_class=conformance_class, op=op, **given)
 
 
 CLAUSES = {
@@ -44,18 +37,9 @@ CLAUSES = {
 HEADER = Header(
     contract="test/1",
     suite=SuiteFacts(
-        version="0",
-        commit="unknown",
-        catalogue=digest(plain(CLAUSES)),
-        tier="full",
-        seed=7,
-        selection=(),
-        options={"call_timeout": 10.0},
-        python="3.11",
-        platform="linux",
-        started="2026-01-01T00:00:00+00:00",
-        duration=None,
-        command=("pytest", "--plugin=mine.so"),
+        version="0", commit="unknown", catalogue=digest(plain(CLAUSES)), tier="full", seed=7, selection=(),
+        options={"call_timeout": 10.0}, python="3.11", platform="linux", started="2026-01-01T00:00:00+00:00",
+        duration=None, command=("pytest", "--plugin=mine.so"),
     ),
     target=TargetFacts(
         plugin="/tmp/mine.so",
@@ -79,7 +63,7 @@ HEADER = Header(
         limits={"max_path": 1024},
     ),
     clauses=CLAUSES,
-)
+)  # fmt: skip
 
 
 COSTS = Costs(
@@ -104,23 +88,14 @@ def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> Ca
 
     It ended as the verdict says, and has the worst of its checks.
     """
-    given: dict[str, Any] = {
-        "ended": ENDED.get(verdict, Ending.WHOLE),
-        "clauses": tuple(check.clause for check in checks),
-        "reason": None,
-        "stimulus": "",
-        "ops": (),
-        "executed": True,
-        "duration": 0.5,
-        "output": "",
-    }
-    fields = given | more
+    given: dict[str, Any] = {"reason": None, "stimulus": "", "ops": (), "executed": True, "duration": 0.5, "output": ""}
+    declared = tuple(check.clause for check in checks)
+    fields = given | {"ended": ENDED.get(verdict, Ending.WHOLE), "clauses": declared} | more
     made = {check.clause for check in checks}
     rest = REST[fields["ended"]]
     every = (*checks, *(CheckRecord(clause, rest) for clause in fields["clauses"] if clause not in made))
-    return CaseRecord(
-        **fields, id=name, verdict=worst(one.verdict for one in every) if every else verdict, checks=every
-    )
+    found = worst(one.verdict for one in every) if every else verdict
+    return CaseRecord(**fields, id=name, verdict=found, checks=every)
 
 
 def case(name: str, *checks: tuple[str, str], **more: Any) -> CaseRecord:
@@ -130,6 +105,11 @@ def case(name: str, *checks: tuple[str, str], **more: Any) -> CaseRecord:
     return record(name, more.pop("verdict", None) or Verdict(checks[0][1]), *records, **more)
 
 
+#: A breach that a plugin explains, and that is of an op with a code.
+NO_LUCK = CheckRecord(
+    "read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck",
+    op="read", kind=StatementKind.CODE, code="UNKNOWN",
+)  # fmt: skip
 GOOD = (case("read/a", ("read.succeeds", "conform")), case("init/a", ("init.once", "conform"), executed=False))
 
 

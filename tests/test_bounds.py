@@ -27,23 +27,18 @@ def read(data: bytes, message: str = "") -> Call:
 
 
 def test_results_are_cut_like_arguments() -> None:
-    (line,) = [ValueFormat().line(read(b"\xa5" * MEBI))]
-    assert len(line) < 300
-    assert "Read(returned=1048576, data=" in line
-    assert "… (1048576 bytes)" in line
-    line = ValueFormat().line(("append", (1, b"x" * MEBI), Outcome("append", Code.OK, "m" * MEBI, None)))
-    assert len(line) < 700
-    assert "(1048576 characters)" in line
-
-
-def test_a_million_entries_are_told_by_their_number() -> None:
     entries = Entries(10**6, tuple(f"file-{k}" for k in range(10**6)))
-    line = ValueFormat().line(("get_children", (1, b"/d"), Outcome("get_children", Code.OK, "", entries)))
-    assert len(line) < 500
-    assert "and 999988 more" in line
-
-
-def test_a_path_is_told_before_it_is_cut() -> None:
+    calls: tuple[tuple[Call, int, str], ...] = (
+        (read(b"\xa5" * MEBI), 300, "Read(returned=1048576, data="),
+        (read(b"\xa5" * MEBI), 300, "… (1048576 bytes)"),
+        (("append", (1, b"x" * MEBI), Outcome("append", Code.OK, "m" * MEBI, None)), 700, "(1048576 characters)"),
+        # A million entries are shown by their number.
+        (("get_children", (1, b"/d"), Outcome("get_children", Code.OK, "", entries)), 500, "and 999988 more"),
+    )
+    for call, most, part in calls:
+        line = ValueFormat().line(call)
+        assert (part in line, len(line) < most) == (True, True)
+    # A path is written as people know it before it is cut.
     long = "/tmp/tffs-0123456789ab/" + "x" * 200
     form = ValueFormat(lambda said: said.replace("/tmp/tffs-0123456789ab", "{root}"))
     assert form.show(long).startswith("'{root}/xxx")
@@ -79,9 +74,7 @@ def test_a_record_is_short_whatever_is_in_it(said: str) -> None:
     assert short.ops[1] == "… 295 calls left out …"
     assert len(said) > COMPARED
     assert short.checks[0].got == checks[0].got
-
-
-def test_a_record_that_is_short_stays_as_it_is() -> None:
+    # One that is short stays as it is.
     small = record("a", Verdict.VIOLATION, ops=("x",) * 60)
     assert fitted(small) is small
 
@@ -95,15 +88,12 @@ def test_what_was_compared_is_cut_in_the_same_place_whatever_else_a_case_says() 
 
 def test_calls_are_kept_whole(tmp_path: Path) -> None:
     data = b"\x00\xa5" * MEBI
-    name = Keeper(str(tmp_path), NOTHING).calls(
-        "read/a[X b]", [read(data, "m" * 2000), read(b"q" * 3000)], ValueFormat()
-    )
+    calls = [read(data, "m" * 2000), read(b"q" * 3000)]
+    name = Keeper(str(tmp_path), NOTHING).calls("read/a[X b]", calls, ValueFormat())
     assert name == "read-a-x-b.calls.txt"
-    lines = (tmp_path / name).read_text().splitlines()
+    first, second = (tmp_path / name).read_text().splitlines()
     digest = hashlib.sha256(data).hexdigest()
-    assert digest in lines[0]
-    assert "m" * 2000 in lines[0]
-    assert "q" * 3000 in lines[1]
+    assert (digest in first, "m" * 2000 in first, "q" * 3000 in second) == (True, True, True)
     assert (tmp_path / "values" / digest).read_bytes() == data
     assert [path.name for path in (tmp_path / "values").iterdir()] == [digest]
 
@@ -114,9 +104,7 @@ def test_what_is_kept_has_an_end(tmp_path: Path) -> None:
         keeper.calls(f"case/{number}", [read(bytes([number]) * MEBI)] * 3, ValueFormat())
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 3.1 * MEBI
     assert Keeper(str(tmp_path), NOTHING, room=0).calls("case/x", [], ValueFormat()) is None
-
-
-def test_without_a_folder_nothing_is_kept() -> None:
+    # Without a folder there is nothing.
     assert Keeper(None, NOTHING).calls("case/x", [read(b"")], ValueFormat()) is None
 
 

@@ -10,7 +10,6 @@ from tests.records import GOOD, HEADER, case, report_of
 from tffs_conformance.reports.forms import badge
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import TargetVerdict
-from tffs_conformance.suite.judge.reports import build
 
 SVG = "{http://www.w3.org/2000/svg}"
 GOOD_RUN = report_of(*GOOD)
@@ -23,18 +22,13 @@ def shown(report: Report) -> list[str | None]:
 
 def test_it_says_the_contract_and_the_verdict() -> None:
     assert shown(GOOD_RUN) == ["tffs contract test/1", "conformant"]
-    assert shown(report_of(case("a", ("read.hint", "violation"))))[1] == "not conformant"
-
-
-def test_a_part_of_the_suite_is_not_the_whole() -> None:
-    header = replace(HEADER, suite=replace(HEADER.suite, tier="smoke"))
-    assert shown(build(header, GOOD, duration=1, left_out=None))[1] == "conformant (smoke)"
-
-
-def test_a_screen_reader_says_the_same() -> None:
+    # A screen reader says the same.
     picture = ElementTree.fromstring(badge.render(GOOD_RUN))
     assert picture.get("role") == "img"
     assert picture.get("aria-label") == picture.findtext(f"{SVG}title") == "tffs contract test/1: conformant"
+    assert shown(report_of(case("a", ("read.hint", "violation"))))[1] == "not conformant"
+    # A part of the suite is not the whole.
+    assert shown(report_of(*GOOD, suite=replace(HEADER.suite, tier="smoke")))[1] == "conformant (smoke)"
 
 
 @pytest.mark.parametrize("verdict", TargetVerdict)
@@ -51,8 +45,7 @@ def test_no_text_is_more_than_text(harm: str) -> None:
     text = badge.render(report)
     assert len(text) < 2000
     picture = ElementTree.fromstring(text)
-    assert {one.tag for one in picture.iter()} == {
-        f"{SVG}{name}" for name in ("svg", "title", "clipPath", "rect", "g", "text")
-    }
+    known = ("svg", "title", "clipPath", "rect", "g", "text")
+    assert {one.tag for one in picture.iter()} == {f"{SVG}{name}" for name in known}
     assert not {name for one in picture.iter() for name in one.attrib if name.startswith("on") or "href" in name}
     assert all(one is not None and one.isprintable() for one in shown(report))

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tests.hostile_report import HARM, hostile_report
 from tests.records import GOOD, broken, case, clause, record, report_of
 from tests.test_suite import run
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.forms import github, markdown
 from tffs_conformance.reports.model.records import CheckRecord
@@ -18,6 +17,7 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import github as job
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b", op="read", code="X")
+FOUND = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
 KNOWN = {"error", "warning", "notice", "debug", "group", "add-mask", "set-env", "set-output", "add-path", "save-state"}
 
 
@@ -54,8 +54,7 @@ def printed(text: str) -> list[str]:
 
 
 def test_a_finding_is_an_annotation() -> None:
-    found = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
-    (line,) = github.annotations([found])
+    (line,) = github.annotations([FOUND])
     assert line.startswith("::error title=mine.so%3A read.succeeds::It is so.%0A1 check in 1 case; in read/b: ")
     ((name, properties, text),) = obeyed([line])
     assert (name, properties) == ("error", {"title": "mine.so: read.succeeds"})
@@ -74,18 +73,14 @@ def test_a_good_run_has_none_and_one_that_is_cut_short_has_its_reason() -> None:
 
 
 def test_what_a_gate_lets_pass_is_no_error() -> None:
-    found = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
-    (line,) = github.annotations([found], {"mine.so": github.Gated((), ())})
+    (line,) = github.annotations([FOUND], {"mine.so": github.Gated((), ())})
     text = "The baseline has 1 finding, too: read.succeeds"
     assert obeyed([line]) == [("notice", {"title": "mine.so: gate"}, text)]
-
-
-def test_what_fails_at_a_gate_is_an_error() -> None:
-    found = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
+    # What fails there is one.
     new = github.Gated({"read.succeeds"}, ["1 clause newly broken"])
-    assert [*github.annotations([found], {"mine.so": new})] == [*github.annotations([found])]
+    assert [*github.annotations([FOUND], {"mine.so": new})] == [*github.annotations([FOUND])]
     fewer = github.Gated((), ["2 clauses no longer executed", "1 error"])
-    error, notice = obeyed(github.annotations([found], {"mine.so": fewer}))
+    error, notice = obeyed(github.annotations([FOUND], {"mine.so": fewer}))
     assert error == ("error", {"title": "mine.so: gate"}, "2 clauses no longer executed; 1 error")
     assert notice[0] == "notice"
 
@@ -123,12 +118,12 @@ def test_no_text_of_a_report_is_a_command(harm: str) -> None:
 
 
 def test_what_a_run_shows_is_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = str(write(hostile_report(long=10), tmp_path))
-    shown = CliRunner().invoke(main, ["report", "show", "-vv", path]).output
-    # The runner would obey it: that is what is kept from it.
-    assert "add-mask" in {name for name, _, _ in obeyed(printed(shown))}
+    path = write(hostile_report(long=10), tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    # The runner would obey this.
+    assert "add-mask" in {name for name, _, _ in obeyed(printed(output_of("report", "show", "-vv", path)))}
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    shown = CliRunner().invoke(main, ["report", "show", "-vv", path]).output
+    shown = output_of("report", "show", "-vv", path)
     assert "add-mask" in shown
     assert obeyed(printed(shown)) == []
     assert obeyed([*printed(shown), "::error::later"]) == [("error", {}, "later")]
@@ -186,11 +181,7 @@ def test_a_summary_is_never_larger_than_github_takes(
     assert "::warning" not in capsys.readouterr().out
     assert summed(tmp_path, monkeypatch, job.LIMIT - 100) == job.LIMIT - 100
     assert "::warning::the summary of the job has no room for mine\n" in capsys.readouterr().out
-
-
-def test_a_summary_that_cannot_be_written_is_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    # One that cannot be written is a warning, too.
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
     job.say({}, {})
     assert capsys.readouterr().out.startswith("::warning::the summary of the job cannot be written: ")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from click.testing import CliRunner
 from msgspec.structs import replace
 
+from tests.commands import output_of
 from tests.full_reports import ATTACK, full, hostile
-from tffs_conformance.cli import main
+from tests.hostile_report import texts
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.escape import printable, steers
 from tffs_conformance.reports.forms import html, words
@@ -82,28 +81,20 @@ def page(report: Report = REPORT) -> Page:
 
 
 def test_what_matters_is_read_without_a_script() -> None:
-    visible = page().visible
+    shown = page()
+    visible = shown.visible
     finding = REPORT.clauses["read.succeeds"]
     told = (
-        "code=UNKNOWN",
-        "read(1) -> UNKNOWN",
-        "sorry",
-        "read.hint",
-        "there is no stat",
-        "blocked by sync",
-        "the suite failed",
-        "it loses data",
-        "It appends.",
-        "used",
-        "TF_New",
-        "from a peer",
-        "traces/read-b.calls.txt",
-        "pytest --plugin=mine.so --case=read/b",
-        "It is read.",
-    )
+        "code=UNKNOWN", "read(1) -> UNKNOWN", "sorry", "read.hint", "there is no stat", "blocked by sync",
+        "the suite failed", "it loses data", "It appends.", "used", "TF_New", "from a peer", "traces/read-b.calls.txt",
+        "pytest --plugin=mine.so --case=read/b", "It is read.",
+    )  # fmt: skip
     about = (finding.rule, *finding.source, finding.check, *REPORT.clauses, *REPORT.classes)
     for text in (REPORT.verdict, REPORT.reason, "full", *told, *about):
         assert text in visible, text
+    # The addresses of clauses and cases stay.
+    assert {f"clause-{name}" for name in REPORT.clauses} <= set(shown.all("id"))
+    assert "#case-read/b" in shown.all("href")
 
 
 def test_script_gets_all_cases() -> None:
@@ -137,11 +128,6 @@ def test_addresses_lead_somewhere(report: Report) -> None:
         assert name in places or name.startswith("?") or name.removeprefix("case-") in cases, link
 
 
-def test_the_addresses_of_clauses_and_cases_stay() -> None:
-    assert {f"clause-{name}" for name in REPORT.clauses} <= set(page().all("id"))
-    assert "#case-read/b" in page().all("href")
-
-
 # What can be pasted --------------------------------------------------------------------------------------------------
 
 
@@ -167,30 +153,17 @@ def test_a_hostile_report_gives_the_elements_of_a_harmless_one() -> None:
 
 
 def test_data_of_a_page_never_steers_a_reader() -> None:
-    every = "".join(texts_of(page(hostile(REPORT)).data))
-    assert {character for character in every if steers(character)} == set()
+    found = page(hostile(REPORT))
+    assert {character for character in "".join(texts(found.data)) if steers(character)} == set()
+    # Nor do they end their element.
+    assert re.fullmatch(r"[A-Za-z0-9+/]+=*", found.texts["script"][0])
 
 
-def texts_of(value: Any) -> Iterator[str]:
-    """All texts in plain values."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from texts_of(one)
-
-
-def test_the_data_of_a_page_end_no_element() -> None:
-    data = page(hostile(REPORT)).texts["script"][0]
-    assert re.fullmatch(r"[A-Za-z0-9+/]+=*", data)
-
-
-def test_endless_texts_are_cut_and_say_so(tmp_path: Path) -> None:
-    cases = tuple(replace(case, stimulus="é" * 1_000_000) for case in REPORT.cases)
-    source = html.render(replace(REPORT, cases=cases))
-    assert page(replace(REPORT, cases=cases)).data["cases"][0]["stimulus"].endswith("… (cut: 1,000,000 characters)")
-    assert "… (cut: 1,000,000 characters)" in source
-    assert len(source) < len(html.render(REPORT)) + 20 * LONGEST
+def test_endless_texts_are_cut_and_say_so() -> None:
+    found = page(replace(REPORT, cases=tuple(replace(case, stimulus="é" * 1_000_000) for case in REPORT.cases)))
+    assert found.data["cases"][0]["stimulus"].endswith("… (cut: 1,000,000 characters)")
+    assert "… (cut: 1,000,000 characters)" in found.source
+    assert len(found.source) < len(html.render(REPORT)) + 20 * LONGEST
 
 
 def test_only_its_own_style_and_script_may_act() -> None:
@@ -203,12 +176,9 @@ def test_only_its_own_style_and_script_may_act() -> None:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert rules[key] == f"'sha256-{digest}'"
     attributes = {name for _, each in found.elements for name in each}
-    assert not {name for name in attributes if name.startswith("on")} | (
-        attributes & {"style", "src", "srcset", "action"}
-    )
-    assert not re.search(
-        r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval)\b", found.texts["script"][1]
-    )
+    assert not {name for name in attributes if name.startswith("on") or name in ("style", "src", "srcset", "action")}
+    acting = r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval)\b"
+    assert not re.search(acting, found.texts["script"][1])
 
 
 @pytest.mark.parametrize(
@@ -225,6 +195,5 @@ def test_an_address_is_the_name_or_its_digest(name: str, stays: bool) -> None:
 
 def test_a_page_is_written_beside_a_report(tmp_path: Path) -> None:
     path = write(REPORT, tmp_path)
-    done = CliRunner().invoke(main, ["report", "render", "--html", str(path)])
-    assert done.output == f"written: {tmp_path / 'report.html'}\n"
+    assert output_of("report", "render", "--html", path) == f"written: {tmp_path / 'report.html'}\n"
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == html.render(REPORT)

@@ -7,11 +7,11 @@ import pytest
 
 from tests.hostile_report import HARM, LONG, hostile_report
 from tests.records import GOOD, case, record, report_of, waiver
+from tests.records import NO_LUCK as BROKEN
 from tffs_conformance.reports.forms.junit import LONGEST, LONGEST_LINE, MOST, render
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 
-BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
 ODD = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
 
 
@@ -36,6 +36,9 @@ def test_what_is_good_passes(verdict: Verdict) -> None:
     found = written(case("read/c", ("read.hint", verdict), output="plugin's"))
     assert (found.get("classname"), found.get("time"), results(found)) == ("read", "0.5", [])
     assert found.findtext("system-out") == "output:\nplugin's"
+    # So does a warning, and says so.
+    odd = written(record("stat/a", Verdict.WARNING, ODD))
+    assert (results(odd), odd.findtext("system-out")) == ([], "warning stat.odd: host: it copes")
 
 
 def test_a_violation_is_a_failure_that_says_what_to_do() -> None:
@@ -72,12 +75,6 @@ def test_a_waived_case_is_skipped_with_the_reason_of_the_waiver() -> None:
     assert results(found) == [("skipped", "waived: known (owner: team)")]
 
 
-def test_a_warning_passes_and_says_so() -> None:
-    found = written(record("stat/a", Verdict.WARNING, ODD))
-    assert results(found) == []
-    assert found.findtext("system-out") == "warning stat.odd: host: it copes"
-
-
 def test_clauses_and_verdicts_are_properties() -> None:
     found = written(case("read/b", ("read.succeeds", "conform"), ("read.hint", "conform")))
     properties = [(one.get("name"), one.get("value")) for one in found.iter("property")]
@@ -103,29 +100,16 @@ def test_the_file_is_xml_whatever_was_said(harm: str) -> None:
     text = render(report)
     assert text.isascii()
     found = ElementTree.fromstring(text)
-    known = {
-        "testsuites",
-        "testsuite",
-        "testcase",
-        "properties",
-        "property",
-        "failure",
-        "error",
-        "skipped",
-        "system-out",
-    }
-    assert {one.tag for one in found.iter()} == known
+    known = "testsuites testsuite testcase properties property failure error skipped system-out"
+    assert {one.tag for one in found.iter()} == {*known.split()}
     assert len(list(found.iter("testcase"))) == len(report.cases)
 
 
 def test_the_calls_and_the_output_of_a_case_have_an_end() -> None:
-    found = written(record("read/b", Verdict.VIOLATION, BROKEN, ops=("o" * 5000,) * 900, output="u\n" * 900)).findtext(
-        "system-out"
-    )
-    assert found is not None
-    assert found.startswith(
-        f"calls: … {900 - MOST} before these\n{'o' * LONGEST_LINE}… (5000 characters in report.json)\n"
-    )
+    one = record("read/b", Verdict.VIOLATION, BROKEN, ops=("o" * 5000,) * 900, output="u\n" * 900)
+    found = written(one).findtext("system-out", "")
+    cut = f"{'o' * LONGEST_LINE}… (5000 characters in report.json)"
+    assert found.startswith(f"calls: … {900 - MOST} before these\n{cut}\n")
     assert found.endswith(" lines left out")
     assert len(found) < 2 * LONGEST
 

@@ -1,5 +1,6 @@
 """A report in Markdown: it says what to do, has an end, and no text of a plugin makes anything of itself."""
 
+import functools
 import re
 from typing import Any
 
@@ -9,6 +10,7 @@ from markdown_it.token import Token
 
 from tests.hostile_report import HARM, hostile_report
 from tests.records import GOOD, broken, case, clause, record, report_of, waiver
+from tests.records import NO_LUCK as BROKEN
 from tffs_conformance.reports.forms.markdown import LIMIT, bounded, render
 from tffs_conformance.reports.forms.terminal import FINDINGS_SHOWN
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
@@ -22,10 +24,6 @@ OURS = {"heading", "paragraph", "bullet_list", "list_item", "strong", "inline", 
 FOLDS = re.compile(r"<details><summary>\d+ [a-z ]+(, the last \d+)?</summary>\n|</details>\n")
 #: What a site makes something of where it stands in prose: links, mentions, references, commits, emoji, formulas.
 MADE = re.compile(r"[@#/\\$`<>*_~|{}\[\]&]|:\w|www\.|[0-9a-f]{7}", re.IGNORECASE)
-
-BROKEN = CheckRecord(
-    "read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck", op="read", code="UNKNOWN"
-)
 
 
 def shown(*cases: CaseRecord, **header: Any) -> str:
@@ -45,29 +43,28 @@ def test_a_finding_says_what_to_do() -> None:
     waiting = record("read/c", Verdict.NOT_RUN, clauses=("read.hint",), reason="valgrind is not installed")
     text = shown(broken, waiting, case("read/d", ("read.hint", "waived")), waivers=(waiver(clause="read.hint"),))
     assert text.startswith("# `mine.so` (`mine://`): not conformant\n\n1 violation\n\n5 cases; checks: ")
-    assert "\n- `read`: **not conformant**, 3 checks, 1 not run\n" in text
-    assert "### 1. `read.succeeds`: read answers UNKNOWN\n\n1 check in 1 case\n\n- **Rule:** It is so.\n" in text
-    assert "- **Source:** interface; host\n" in text
-    assert (
-        "- **Case:** `read/b` A file is read.\n- **Expected:** `code=OK`\n- **Got:** `code=UNKNOWN (no luck)`" in text
-    )
-    assert "- **Look at:** The read.\n" in text
-    assert "\npytest --plugin=mine.so --case=read/b\n" in text
-    assert "\ntffs-conformance waive report.json --clause=read.succeeds --owner=WHO --reason=WHY\n" in text
-    assert "<summary>1 call</summary>\n\n```\nread() -> UNKNOWN\n```" in text
-    assert "## Waivers\n\n- `read.hint`: 1 × `code=OK`: known (owner: team)" in text
-    assert "## Not run\n\n- 1 case: valgrind is not installed" in text
+    for part in (
+        "\n- `read`: **not conformant**, 3 checks, 1 not run\n",
+        "### 1. `read.succeeds`: read answers UNKNOWN\n\n1 check in 1 case\n\n- **Rule:** It is so.\n",
+        "- **Source:** interface; host\n",
+        "- **Case:** `read/b` A file is read.\n- **Expected:** `code=OK`\n- **Got:** `code=UNKNOWN (no luck)`",
+        "- **Look at:** The read.\n",
+        "\npytest --plugin=mine.so --case=read/b\n",
+        "\ntffs-conformance waive report.json --clause=read.succeeds --owner=WHO --reason=WHY\n",
+        "<summary>1 call</summary>\n\n```\nread() -> UNKNOWN\n```",
+        "## Waivers\n\n- `read.hint`: 1 × `code=OK`: known (owner: team)",
+        "## Not run\n\n- 1 case: valgrind is not installed",
+    ):
+        assert part in text
 
 
 def test_findings_beyond_the_first_are_named() -> None:
     clauses = {f"read.{chr(97 + k)}": clause("MUST", "read", "read", order=k) for k in range(FINDINGS_SHOWN + 2)}
     made = [broken(f"read/{name}", f"code={name[-1]}", name) for name in reversed(clauses)]
     text = render(report_of(*made, clauses=clauses))
-    told = re.findall(r"^### \d+\. `(.*)`$", text, re.MULTILINE)
-    assert told == list(clauses)[:FINDINGS_SHOWN]
-    assert (
-        "<summary>2 more findings</summary>\n\n- `read.k`: 1 check in 1 case\n- `read.l`: 1 check in 1 case\n" in text
-    )
+    assert re.findall(r"^### \d+\. `(.*)`$", text, re.MULTILINE) == list(clauses)[:FINDINGS_SHOWN]
+    more = "- `read.k`: 1 check in 1 case\n- `read.l`: 1 check in 1 case\n"
+    assert f"<summary>2 more findings</summary>\n\n{more}" in text
 
 
 @pytest.mark.parametrize(
@@ -118,6 +115,7 @@ def inert(text: str) -> None:
     assert all(re.fullmatch(known, one) for one in headings), headings
 
 
+@functools.cache
 def many() -> Report:
     """A report with more than the file has room for."""
     clauses = {f"read.{k}": clause("MUST", "read", "read", rule="x" * 900) for k in range(100)}
@@ -132,10 +130,8 @@ def many() -> Report:
 def test_it_fits_a_comment_and_says_what_it_left_out() -> None:
     text = render(many())
     assert LIMIT - 10_000 < len(text.encode()) <= LIMIT < 65_536
-    assert re.search(
-        r"\nLeft out here, for want of room: calls \(\d+\), findings \(\d+\)\. All of it is in `report\.json`\.\n$",
-        text,
-    )
+    left_out = r"Left out here, for want of room: calls \(\d+\), findings \(\d+\)\."
+    assert re.search(rf"\n{left_out} All of it is in `report\.json`\.\n$", text)
     inert(text)
 
 
@@ -149,7 +145,5 @@ def test_whatever_the_limit_is_it_is_kept(limit: int) -> None:
 
 
 def test_a_text_that_is_cut_says_how_long_it_is() -> None:
-    broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "x" * 5000)
-    assert f"- **Got:** `{'x' * 1000}… (5000 characters in report.json)`\n" in shown(
-        record("read/b", Verdict.VIOLATION, broken)
-    )
+    text = shown(broken("read/b", "x" * 5000))
+    assert f"- **Got:** `{'x' * 1000}… (5000 characters in report.json)`\n" in text

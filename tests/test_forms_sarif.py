@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
-from tests.hostile_report import HARM, LONG, hostile_report
+from tests.hostile_report import HARM, LONG, hostile_report, texts
 from tests.records import GOOD, HEADER, case, clause, record, report_of, waiver
 from tffs_conformance.reports.forms import sarif
 from tffs_conformance.reports.model.records import CheckRecord
@@ -32,8 +32,9 @@ def run_of(report: Report) -> dict[str, Any]:
     return found
 
 
-def test_the_schema_is_the_one_that_the_file_names() -> None:
-    assert SCHEMA["id"] == sarif.SCHEMA
+def notes(run: dict[str, Any]) -> list[str]:
+    """What a run says of itself."""
+    return [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
 
 
 def test_a_check_that_is_not_kept_is_a_result_of_its_clause() -> None:
@@ -46,11 +47,7 @@ def test_a_check_that_is_not_kept_is_a_result_of_its_clause() -> None:
         "A file is read.",
         "Again: pytest --plugin=mine.so --case=read/b",
     ]
-    assert result["properties"] == {
-        "case": "read/b",
-        "expected": "code=OK",
-        "got": "code=UNKNOWN {x} (no luck)",
-    }
+    assert result["properties"] == {"case": "read/b", "expected": "code=OK", "got": "code=UNKNOWN {x} (no luck)"}
     (location,) = result["locations"]
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "mine.so"
 
@@ -65,6 +62,8 @@ def test_what_breaks_a_clause_alike_is_one_result() -> None:
 
 
 def test_every_clause_is_a_rule() -> None:
+    # The schema is the one that the file names.
+    assert SCHEMA["id"] == sarif.SCHEMA
     rules = run_of(report_of(*GOOD))["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(HEADER.clauses)
     assert rules[0] == {
@@ -80,10 +79,8 @@ def test_every_clause_is_a_rule() -> None:
 def test_violations_stand_before_warnings_and_causes_before_their_consequences() -> None:
     clauses = {name: clause("MUST", "read", "read", order=k) for k, name in enumerate(("read.late", "read.cause"))}
     odd = case("read/odd", ("read.late", "warning"))
-    run = run_of(
-        report_of(odd, case("read/b", ("read.cause", "violation"), ("read.late", "violation")), clauses=clauses)
-    )
-    found = [(result["ruleId"], result["level"]) for result in run["results"]]
+    broken = case("read/b", ("read.cause", "violation"), ("read.late", "violation"))
+    found = [(one["ruleId"], one["level"]) for one in run_of(report_of(odd, broken, clauses=clauses))["results"]]
     assert found == [("read.cause", "error"), ("read.late", "error"), ("read.late", "warning")]
 
 
@@ -98,9 +95,8 @@ def test_identities_stay_and_are_never_twice() -> None:
     def identities(got: str) -> list[str]:
         broken, other = (replace(BROKEN, got=f"{got} {k}") for k in range(2))
         twice = record("read/b", Verdict.VIOLATION, broken, other, replace(broken, verdict=Verdict.WARNING))
-        results = run_of(report_of(*GOOD, twice, record("read/c", Verdict.VIOLATION, replace(broken, got=f"{got} 2"))))[
-            "results"
-        ]
+        elsewhere = record("read/c", Verdict.VIOLATION, replace(broken, got=f"{got} 2"))
+        results = run_of(report_of(*GOOD, twice, elsewhere))["results"]
         return [result["partialFingerprints"]["primaryLocationLineHash"] for result in results]
 
     assert len(set(identities("a"))) == 4
@@ -109,34 +105,17 @@ def test_identities_stay_and_are_never_twice() -> None:
 
 def test_what_went_wrong_beside_the_plugin_is_told() -> None:
     broken = record("read/b", Verdict.ERROR, clauses=("read.hint",), reason="no disk")
-    (invocation,) = run_of(report_of(*GOOD, broken))["invocations"]
-    assert not invocation["executionSuccessful"]
-    assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
-        "1 case ended in an error: no disk"
-    ]
-    (invocation,) = run_of(report_of(*GOOD, left_out="3 cases did not end"))["invocations"]
-    assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
-        "Not a whole run: 3 cases did not end"
-    ]
+    run = run_of(report_of(*GOOD, broken))
+    assert (run["invocations"][0]["executionSuccessful"], notes(run)) == (False, ["1 case ended in an error: no disk"])
+    cut_short = run_of(report_of(*GOOD, left_out="3 cases did not end"))
+    assert notes(cut_short) == ["Not a whole run: 3 cases did not end"]
 
 
 def test_what_github_does_not_take_is_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sarif, "MOST", 3)
-    run = run_of(
-        report_of(*GOOD, *(record(f"read/{k}", Verdict.VIOLATION, replace(BROKEN, got=str(k))) for k in range(5)))
-    )
-    assert len(run["results"]) == 3
-    notes = run["invocations"][0]["toolExecutionNotifications"]
-    assert [note["message"]["text"] for note in notes] == ["2 results left out of this file"]
-
-
-def texts(value: Any) -> list[str]:
-    """All texts in plain values."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for one in (*value, *value.values()) for text in texts(one)]
-    return [text for one in value for text in texts(one)] if isinstance(value, list) else []
+    broken = [record(f"read/{k}", Verdict.VIOLATION, replace(BROKEN, got=str(k))) for k in range(5)]
+    run = run_of(report_of(*GOOD, *broken))
+    assert (len(run["results"]), notes(run)) == (3, ["2 results left out of this file"])
 
 
 def messages(value: Any) -> list[str]:

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.records import HEADER, clause, record
-from tffs_conformance.cli import main
+from tests.commands import output_of
+from tests.records import HEADER, clause, record, waiver
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.header import ClauseFacts, digest
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
@@ -22,15 +21,7 @@ from tffs_conformance.reports.model.verdicts import JUDGED, ClauseVerdict, Targe
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.case_facts import TIERS
-from tffs_conformance.suite.judge import (
-    compare,
-    course,
-    exit_code,
-    merge,
-    reports,
-    targets,
-    waivers,
-)
+from tffs_conformance.suite.judge import compare, course, exit_code, merge, reports, targets, waivers
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.gate import Baseline, GateResult
 
@@ -101,25 +92,18 @@ def with_checks(case: CaseRecord, made: Sequence[CheckRecord]) -> CaseRecord:
 RUNS = runs()
 #: Entries of a file of waivers.
 ENTRIES = st.builds(
-    Waiver,
+    waiver,
     clause=st.sampled_from(sorted(CLAUSES)),
     case=st.sampled_from([*CASES, "read/*", "read/b[?]", "*"]),
     fingerprint=st.sampled_from(GOT),
-    reason=st.just("known"),
-    owner=st.just("us"),
-    issue=st.none(),
-    expires=st.none(),
     expired=st.booleans(),
 )
 
 
 def report(
-    cases: Iterable[CaseRecord],
-    tier: str = TIERS[-1],
-    left_out: str | None = None,
-    entries: Sequence[Waiver] = (),
+    cases: Iterable[CaseRecord], tier: str = TIERS[-1], left_out: str | None = None, entries: Sequence[Waiver] = (),
     duration: float = 1,
-) -> Report:
+) -> Report:  # fmt: skip
     """The report of a run."""
     cases = tuple(cases)
     selection = ("-k x",) if left_out else ()
@@ -132,15 +116,9 @@ def report(
 def way(cases: Collection[CaseRecord], of: Collection[CaseRecord], *, whole: bool = True) -> Course:
     """How a run came to end these cases of a tier that has more, because a user asked for no more of them."""
     return Course(
-        tier="full",
-        cases={case.id for case in of},
-        targets=1,
-        collected=len(cases) if whole else len(cases) + 1,
-        ended=len(cases),
-        selected=("-k x",),
-        stops=(),
-        interrupted=False,
-    )
+        tier="full", cases={case.id for case in of}, targets=1, collected=len(cases) + (not whole), ended=len(cases),
+        selected=("-k x",), stops=(), interrupted=False,
+    )  # fmt: skip
 
 
 def selected(cases: Collection[CaseRecord], of: Collection[CaseRecord]) -> Report:
@@ -207,10 +185,7 @@ def parts_are_merged_in_any_order(data: st.DataObject) -> None:
         report(shard, left_out="a shard", entries=those)
         for shard, those in zip(shards, data.draw(st.permutations([entries, later])), strict=True)
     ]
-    known = merge.Suite(
-        lambda *_: "a shard",
-        lambda _, all_entries: waivers.counted(all_entries, [case.id for case in cases], []),
-    )
+    known = merge.Suite(lambda *_: "a shard", lambda _, them: waivers.counted(them, [case.id for case in cases], []))
     found = [
         merge.merge(((Path(f"{number}/report.json"), one) for number, one in enumerate(each)), known).report
         for each in (parts, parts[::-1])
@@ -262,6 +237,27 @@ def what_is_left_out_makes_nothing_better(data: st.DataObject) -> None:
     assert held(then, part).reasons
     for gates in ({}, {"it": held(then, part)}):
         assert exit_code.exit_code({"it": part}, now, (), gates, False) == exit_code.FAILED
+
+
+def nothing_is_conformant_that_is_not_known(data: st.DataObject) -> None:
+    """No class and no target is conformant while a MUST clause of it was not run in a case; it names the clause."""
+    found = report(data.draw(RUNS), left_out=data.draw(st.sampled_from([None, "interrupted"])))
+    checks = [check for case in found.cases for check in case.checks]
+    unknown = {one.clause for one in checks if one.verdict is Verdict.NOT_RUN and CLAUSES[one.clause].level == "MUST"}
+    judged = [(unknown, found.verdict, found.reason)]
+    for name, account in found.classes.items():
+        own = {about for about in unknown if CLAUSES[about].conformance_class == name}
+        judged.append((own, account.verdict, account.reason))
+    for clauses, verdict, reason in judged:
+        assert not clauses or verdict not in PASSED
+        if "not run in a case" in reason:
+            assert verdict is TargetVerdict.INCOMPLETE
+            assert min(clauses) in reason
+    is_bad = found.counts.violation or found.counts.error
+    if unknown and found.left_out is None and found.executed.must and not is_bad:
+        assert (found.verdict, "not run in a case" in found.reason) == (TargetVerdict.INCOMPLETE, True)
+    if found.verdict in PASSED:
+        assert (bool(is_bad), found.left_out, bool(found.executed.must)) == (False, None, True)
 
 
 def what_is_left_open_is_told_of_a_part_too(data: st.DataObject) -> None:
@@ -344,24 +340,18 @@ def the_gate_the_command_and_the_exit_code_agree(data: st.DataObject) -> None:
         paths = [Path(folder, name) for name in ("then", "now")]
         for path in paths:
             path.mkdir()
-        pair = [str(write(one, path)) for one, path in zip((then, part), paths, strict=True)]
-        done = CliRunner().invoke(main, ["report", "compare", "--fail-on-broken", *pair])
-    assert done.exit_code == bool(found.reasons), done.output
+        pair = [write(one, path) for one, path in zip((then, part), paths, strict=True)]
+        output_of("report", "compare", "--fail-on-broken", *pair, code=int(bool(found.reasons)))
 
 
 def what_is_as_asked_is_said_by_the_report(data: st.DataObject) -> None:
     """The gate knows from a report what the exit code knows from the run."""
     counts = st.integers(0, 4)
     ran = Course(
-        tier="full",
-        cases=frozenset(CASES),
-        targets=data.draw(st.integers(1, 2)),
-        collected=data.draw(counts),
-        ended=data.draw(counts),
-        selected=data.draw(st.sampled_from([(), ("-k x",)])),
-        stops=data.draw(st.sampled_from([(), ("--maxfail=1",)])),
-        interrupted=data.draw(YES_OR_NO),
-    )
+        tier="full", cases=frozenset(CASES), targets=data.draw(st.integers(1, 2)), collected=data.draw(counts),
+        ended=data.draw(counts), selected=data.draw(st.sampled_from([(), ("-k x",)])),
+        stops=data.draw(st.sampled_from([(), ("--maxfail=1",)])), interrupted=data.draw(YES_OR_NO),
+    )  # fmt: skip
     assert course.is_as_asked(ran.left_out(CASES[:2])) == ran.is_as_asked
 
 
@@ -371,6 +361,7 @@ PROPERTIES: tuple[Callable[[st.DataObject], None], ...] = (
     parts_are_merged_in_any_order,
     a_waiver_changes_what_it_names,
     what_is_left_out_makes_nothing_better,
+    nothing_is_conformant_that_is_not_known,
     what_is_left_open_is_told_of_a_part_too,
     what_is_not_run_any_more_makes_nothing_better,
     who_is_mended_passes,
@@ -378,14 +369,9 @@ PROPERTIES: tuple[Callable[[st.DataObject], None], ...] = (
     what_is_as_asked_is_said_by_the_report,
 )
 SETTINGS = settings(
-    max_examples=60,
-    phases=(Phase.generate, Phase.shrink),
-    deadline=None,
-    database=None,
-    derandomize=True,
-    report_multiple_bugs=False,
-    suppress_health_check=[*HealthCheck],
-)
+    max_examples=60, phases=(Phase.generate, Phase.shrink), deadline=None, database=None, derandomize=True,
+    report_multiple_bugs=False, suppress_health_check=[*HealthCheck],
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("wanted", PROPERTIES)

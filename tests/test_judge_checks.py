@@ -184,9 +184,7 @@ def test_a_case_that_compared_nothing_is_an_error_of_the_suite() -> None:
     assert judged(clauses=()) == Judged((), Verdict.ERROR, "the case made no check", Ending.BROKEN)
     prepared = judged(Statement(MUST, True, "a", "b", prepared=True))
     assert (prepared.verdict, prepared.reason) == (Verdict.ERROR, "the case made no check")
-
-
-def test_what_prepared_the_stimulus_keeps_nothing_and_breaks_what_it_breaks() -> None:
+    # What prepared the stimulus counts as no check, unless it breaks something.
     kept, broken = (Statement(MUST, holds, "a", "b", prepared=True) for holds in (True, False))
     assert verdicts(judged(kept, said(SHOULD, True))) == {MUST: Verdict.DOES_NOT_APPLY, SHOULD: Verdict.CONFORM}
     assert verdicts(judged(broken, said(SHOULD, True))) == {MUST: Verdict.VIOLATION, SHOULD: Verdict.CONFORM}
@@ -196,10 +194,8 @@ SURVIVED = ("robustness.no-crash", "robustness.no-exception", "robustness.no-han
 
 
 def test_an_op_survives_where_the_stimulus_came_back() -> None:
-    for found in (
-        judged(clauses=(MUST, *SURVIVED), answered=True),
-        judged(said(MUST, True), clauses=(MUST, *SURVIVED)),
-    ):
+    declared = (MUST, *SURVIVED)
+    for found in (judged(clauses=declared, answered=True), judged(said(MUST, True), clauses=declared)):
         assert [one.verdict for one in found.checks if one.clause in SURVIVED] == [Verdict.CONFORM] * 3
 
 

@@ -30,20 +30,16 @@ CLAIM = StatedClaim(name="append", value=True, text="", supported=True, clauses=
 )
 def test_the_state_of_a_claim(supported: bool | None, verdicts: list[str], state: ClaimState) -> None:
     cases = [case(f"append/{k}", ("append.succeeds", verdict)) for k, verdict in enumerate(verdicts)]
-    (account,) = accounts(
-        [replace(CLAIM, supported=supported)], [*cases, case("read/a", ("read.succeeds", "violation"))]
-    )
+    beside = case("read/a", ("read.succeeds", "violation"))
+    (account,) = accounts([replace(CLAIM, supported=supported)], [*cases, beside])
     assert account.state is state
     assert account.checks == {verdict: verdicts.count(verdict) for verdict in verdicts}
 
 
-def test_checks_are_counted_as_often_as_they_stand_for() -> None:
+def test_an_account_counts_checks_as_often_as_they_stand_for_and_is_read_strictly() -> None:
     checks = [CheckRecord("append.succeeds", Verdict.CONFORM, "x", "x", times=times) for times in (1, 3)]
     (account,) = accounts([CLAIM], [record("a", Verdict.CONFORM, *checks)])
     assert account.checks == {"conform": 4}
-
-
-def test_an_account_is_read_strictly() -> None:
     written = plain.plain(accounts([CLAIM], [case("a", ("append.succeeds", "conform"))])[0])
     assert plain.typed(written, ClaimAccount).checks == {"conform": 1}
     for wrong in ({"more": 1}, {"checks": {"conform": 0}}):

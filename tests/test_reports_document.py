@@ -40,12 +40,9 @@ def test_the_keys_stand_in_their_order() -> None:
     ]
     assert list(found["counts"]) == [verdict.value for verdict in Verdict]
     assert list(found["clauses"]) == list(CLAUSES)
-    assert list(found["cases"][0]) == [
-        *("id", "clauses", "verdict", "reason", "stimulus", "checks", "ops", "executed", "duration", "output"),
-    ]
-
-
-def test_the_same_records_give_the_same_bytes_in_any_order() -> None:
+    keys = ["id", "clauses", "verdict", "reason", "stimulus", "checks", "ops", "executed", "duration", "output"]
+    assert list(found["cases"][0]) == keys
+    # The same records give the same bytes in any order.
     assert render(report_of(*GOOD)) == render(report_of(*reversed(GOOD)))
     assert [each.id for each in report_of(*GOOD).cases] == ["init/a", "read/a"]
 
@@ -61,20 +58,18 @@ def test_counts_verdicts_and_classes() -> None:
     assert (found["verdict"], found["reason"]) == ("not conformant", "1 violation")
     expected = {"conform": 4, "violation": 1, "warning": 1, "absent": 1, "error": 1, "does not apply": 1}
     assert found["counts"] == dict.fromkeys((verdict.value for verdict in Verdict), 0) | expected
-    assert {name: each["verdict"] for name, each in found["classes"].items()} == {
-        "read": "not conformant",
-        "registration": "conformant",
-        "paths": "not claimed",
-        "write": "incomplete",
-    }
-    assert {name: each["verdict"] for name, each in found["clauses"].items()} == {
-        "read.succeeds": "violation",
-        "read.hint": "error",
-        "init.once": "conform",
-        "stat.odd": "absent",
+    classes, clauses = ({name: one["verdict"] for name, one in found[kind].items()} for kind in ("classes", "clauses"))
+    assert classes == {
+        "read": "not conformant", "registration": "conformant", "paths": "not claimed", "write": "incomplete",
+    }  # fmt: skip
+    assert clauses == {
+        "read.succeeds": "violation", "read.hint": "error", "init.once": "conform", "stat.odd": "absent",
         "sync.durable": "does not apply",
-    }
+    }  # fmt: skip
     assert found["executed"] == {"cases": 4, "must": 4}
+    seen = CheckRecord("stat.odd", Verdict.TOLERATED, "code=OK", "code=OK", reading="host")
+    clauses = document(*GOOD, record("stat/a", Verdict.TOLERATED, seen))["clauses"]
+    assert (clauses["stat.odd"]["readings_seen"], clauses["read.succeeds"].get("readings_seen")) == ({"host": 1}, None)
     verdicts = [case["verdict"] for case in found["cases"]]
     assert verdicts == ["conform", "conform", "violation", "error", "absent", "conform"]
 
@@ -82,17 +77,8 @@ def test_counts_verdicts_and_classes() -> None:
 def test_registration_alone_executes_nothing() -> None:
     found = document(case("init/a", ("init.once", "conform")), case("read/a", ("read.hint", "conform")))
     assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")
-
-
-def test_a_check_through_a_default_that_reached_no_op_executes_nothing() -> None:
+    # Nor does a check through a default that reached no op.
     assert report_of(case("read/a", ("read.succeeds", "conform"), executed=False)).reason == "nothing executed"
-
-
-def test_the_readings_seen_are_counted() -> None:
-    seen = CheckRecord("stat.odd", Verdict.TOLERATED, "code=OK", "code=OK", reading="host")
-    found = document(*GOOD, record("stat/a", Verdict.TOLERATED, seen))
-    assert found["clauses"]["stat.odd"]["readings_seen"] == {"host": 1}
-    assert "readings_seen" not in found["clauses"]["read.succeeds"]
 
 
 def test_a_report_survives_the_disk(tmp_path: Path) -> None:
@@ -156,17 +142,14 @@ def changed(change: str, value: Any) -> dict[str, Any]:
         ("cases.0.ended", "well", WrongSchemaError),
         ("counts.does not apply", None, WrongSchemaError),
         ("cases.0.ended", "died", AlteredReportError),
-        ("schema", "another", WrongSchemaError),
         ("verdict", "fine", WrongSchemaError),
         ("surprise", 1, WrongSchemaError),
         ("target", None, WrongSchemaError),
-        ("counts.not run", None, WrongSchemaError),
         ("counts.conform", -1, WrongSchemaError),
         ("suite.tier", "all", WrongSchemaError),
         ("target.sha256", "0", WrongSchemaError),
         ("target.tables.read", "maybe", WrongSchemaError),
         ("cases.0.checks.0.verdict", "passed", WrongSchemaError),
-        ("cases.0.extra", "x", WrongSchemaError),
         ("cases.0.\udcff", "x", WrongSchemaError),
         ("cases.0.verdict", "\udcff", WrongSchemaError),
         ("cases.0.output", None, WrongSchemaError),
@@ -205,27 +188,28 @@ def test_a_damaged_report_is_named(tmp_path: Path, change: str, value: Any, erro
     assert "\n" not in str(raised.value)
 
 
+DISPUTE = ("readings", "readings_seen", "disputed")
+
+
 @pytest.mark.parametrize(
-    ("clause", "key", "value"),
+    ("clause", "key", "value", "error", "said"),
     [
-        ("read.succeeds", "verdict", "violation"),
-        ("read.succeeds", "rule", "Something else."),
-        ("sync.durable", "verdict", "conform"),
-        ("stat.odd", "readings_seen", {"host": 1}),
+        ("read.succeeds", "verdict", "violation", AlteredReportError, "clause"),
+        ("read.succeeds", "rule", "Something else.", AlteredReportError, "clause"),
+        ("sync.durable", "verdict", "conform", AlteredReportError, "clause"),
+        ("stat.odd", "readings_seen", {"host": 1}, AlteredReportError, "clause"),
+        # What is said of a dispute is said whole.
+        *(("stat.odd", key, None, WrongSchemaError, "stand together") for key in DISPUTE),
     ],
 )
-def test_a_clause_that_says_what_no_check_says_is_named(clause: str, key: str, value: Any) -> None:
+def test_a_clause_that_says_what_no_check_says_is_named(
+    clause: str, key: str, value: Any, error: type[ReportError], said: str
+) -> None:
     found = document(*GOOD)
     found["clauses"][clause][key] = value
-    with pytest.raises(AlteredReportError, match="clause"):
-        validate(found)
-
-
-@pytest.mark.parametrize("key", ["readings", "readings_seen", "disputed"])
-def test_what_is_said_of_a_dispute_is_said_whole(key: str) -> None:
-    found = document(*GOOD)
-    del found["clauses"]["stat.odd"][key]
-    with pytest.raises(WrongSchemaError, match="stand together"):
+    if value is None:
+        del found["clauses"][clause][key]
+    with pytest.raises(error, match=said):
         validate(found)
 
 
@@ -253,7 +237,7 @@ def test_a_case_without_a_check_of_a_clause_that_it_declares_is_named() -> None:
         validate(forged(whole, change={"checks": checks[:1]}))
 
 
-def test_cases_that_are_other_than_what_is_counted_are_named() -> None:
+def test_cases_other_than_what_is_counted_are_named() -> None:
     with pytest.raises(AlteredReportError, match="counts"):
         validate(forged(*GOOD, change={"executed": True}))
     with pytest.raises(UndeclaredClauseError, match=r"'read\.magic'"):
@@ -262,39 +246,28 @@ def test_cases_that_are_other_than_what_is_counted_are_named() -> None:
 
 def test_a_verdict_better_than_the_counts_is_named() -> None:
     found = document(case("read/b", ("read.succeeds", "violation")))
-    with pytest.raises(AlteredReportError, match="the target is called conformant, and its checks have violations"):
-        validate(found | {"verdict": "conformant"})
     failed = document(*GOOD, case("read/c", clauses=("read.succeeds",), verdict=Verdict.ERROR))
-    with pytest.raises(AlteredReportError, match="the target is called conformant, and its checks have errors"):
-        validate(failed | {"verdict": "conformant"})
+    for better, what in ((found, "violations"), (failed, "errors")):
+        with pytest.raises(AlteredReportError, match=f"the target is called conformant, and its checks have {what}"):
+            validate(better | {"verdict": "conformant"})
     found["classes"]["read"]["verdict"] = "incomplete"
-    with pytest.raises(
-        AlteredReportError, match="the class 'read' is called incomplete, and its checks have violations"
-    ):
+    said = "the class 'read' is called incomplete, and its checks have violations"
+    with pytest.raises(AlteredReportError, match=said):
         validate(found)
 
 
-CHECKS = st.lists(st.tuples(st.sampled_from(list(CLAUSES)), st.sampled_from(Verdict)), max_size=3)
-
-
-RECORDS = st.lists(
-    st.builds(
-        lambda name, checks, verdict, **more: case(name, *checks, verdict=verdict, **more),
-        st.text(st.characters()),
-        CHECKS,
-        st.sampled_from(Verdict),
-        clauses=st.lists(st.sampled_from(list(CLAUSES)), unique=True).map(tuple),
-        executed=st.booleans(),
-        reason=st.none() | st.text(st.characters()),
-        stimulus=st.text(st.characters()),
-    ),
-    max_size=4,
-    unique_by=lambda record: record.id,
-)
+NAMES, TEXT = st.sampled_from(list(CLAUSES)), st.text(st.characters())
+RECORD = st.builds(
+    lambda name, checks, verdict, **more: case(name, *checks, verdict=verdict, **more),
+    TEXT, st.lists(st.tuples(NAMES, st.sampled_from(Verdict)), max_size=3), st.sampled_from(Verdict),
+    clauses=st.lists(NAMES, unique=True).map(tuple), executed=st.booleans(), reason=st.none() | TEXT, stimulus=TEXT,
+)  # fmt: skip
 
 
 @settings(deadline=None)
-@given(RECORDS, st.none() | st.text(st.characters(), min_size=1))
+@given(
+    st.lists(RECORD, max_size=4, unique_by=lambda record: record.id), st.none() | st.text(st.characters(), min_size=1)
+)
 def test_any_records_give_a_valid_report(records: list[CaseRecord], left_out: str | None) -> None:
     found = document(*records, left_out=left_out)
     assert sum(found["counts"].values()) == sum(len(each.checks) for each in records)

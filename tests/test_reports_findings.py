@@ -86,18 +86,12 @@ def test_findings_are_ops_and_what_they_do_wrong(row: dict[str, Any]) -> None:
 
 #: The cases of one finding in the order in which they are shown, by what decides it.
 SHOWN_FIRST = {
-    "the fewest calls": [
-        seen("b", ["a.early"], calls=1),
-        seen("a", ["a.early"], calls=2),
-    ],
+    "the fewest calls": [seen("b", ["a.early"], calls=1), seen("a", ["a.early"], calls=2)],
     "about the clause": [
         seen("c", ["read.succeeds"], ("read.succeeds",), calls=9),
         seen("a", ["read.succeeds"], ("stat.odd",), calls=1),
     ],
-    "named after the op": [
-        seen("b[read]", ["a.early: read X"]),
-        seen("a[stat]", ["a.early: read X"]),
-    ],
+    "named after the op": [seen("b[read]", ["a.early: read X"]), seen("a[stat]", ["a.early: read X"])],
     "the smallest number": [seen(f"sizes[{size}]", ["list.names"]) for size in ("4097", "65536", "1048575")],
     "spoilt by no other op": [seen("b", ["stat.odd"]), seen("a", ["stat.odd"], calls=0, cause="read")],
 }
@@ -110,39 +104,38 @@ def test_cases_of_a_finding_are_in_order(cases: list[CaseRecord]) -> None:
         assert list(found.cases) == [case.id for case in cases]
 
 
-def test_checks_that_stand_for_several_count_as_such() -> None:
+def test_other_verdicts_are_grouped_by_clause_alone() -> None:
+    warned = [record(n, Verdict.WARNING, CheckRecord(n, Verdict.WARNING, "x", "y")) for n in ("b.late", "a.early")]
+    assert list(by_clause(report(*warned), Verdict.WARNING)) == ["a.early", "b.late"]
+    assert findings(report(*warned)) == []
+    # Checks that stand for several count as that many.
     many = CheckRecord("a.early", Verdict.VIOLATION, "x", "y", times=300)
     (found,) = findings(report(record("1", Verdict.VIOLATION, many), seen("2", ["a.early"])))
     assert found.times == 301
 
 
-def test_other_verdicts_are_grouped_by_clause_alone() -> None:
-    warned = [record(n, Verdict.WARNING, CheckRecord(n, Verdict.WARNING, "x", "y")) for n in ("b.late", "a.early")]
-    assert list(by_clause(report(*warned), Verdict.WARNING)) == ["a.early", "b.late"]
-    assert findings(report(*warned)) == []
-
-
-def test_registration_comes_before_set_up_and_set_up_before_the_rest() -> None:
+def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
+    # Registration comes first, then set-up, and then the rest.
     names = ["registration.loads", "robustness.no-crash", "create_dir.succeeds", "new_writable_file.succeeds",
              "append.succeeds", "read.succeeds", "read.ok-is-exactly-n", "copy_file.succeeds",
              "robustness.no-leak"]  # fmt: skip
     assert sorted(names, key=catalogue.order) == names
-
-
-def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
     places = {name: catalogue.order(name) for name in catalogue.catalogue()}
     patterns = catalogue.causes_first()
     assert [name for name, place in places.items() if place == len(patterns)] == []
     assert [pattern for place, pattern in enumerate(patterns) if place not in places.values()] == []
 
 
+def lines_of(found: Report, width: int = 100, verbosity: int = 0) -> str:
+    shown = terminal.summary(found, width=width, directory=None, verbosity=verbosity)
+    return "\n".join(line for line, _ in shown)
+
+
 def test_what_is_under_a_finding_is_counted_and_listed_in_full() -> None:
     names = [*PLAIN, "a.early", "b.late", "many.agree"]
     under = [f"{name}: other{k} returned" for k, name in enumerate(names)]
     found = report(seen("1", ["late.succeeds: made X", *under]))
-    text = [
-        "\n".join(line for line, _ in terminal.summary(found, width=2000, directory=None, verbosity=k)) for k in (0, 1)
-    ]
+    text = [lines_of(found, 2000, verbosity) for verbosity in (0, 1)]
     count = sum(name != "late.succeeds" for name in names)
     assert f"1 finding, with {count} checks of other ops under them" in text[0]
     for whole in (text[1], markdown.render(found), html.render(found)):
@@ -150,10 +143,10 @@ def test_what_is_under_a_finding_is_counted_and_listed_in_full() -> None:
         assert all(name in whole for name in names)
 
 
-def test_every_form_tells_the_ops_that_do_the_same(tmp_path: Path) -> None:
+def test_every_form_tells_the_ops_that_do_the_same() -> None:
     ops = ("stat", "delete_dir", "create_dir")
     found = report(*(seen(f"below[{op}]", [f"{op}.below-a-file: {op} X"]) for op in ops))
-    lines = "\n".join(text for text, _ in terminal.summary(found, width=100, directory=tmp_path))
+    lines = lines_of(found)
     assert lines.count("VIOLATION ") == 1
     assert "\n  others    the same for 2 more ops: delete_dir, stat (2 checks)\n" in lines
     assert "the same for 2 more ops: `delete_dir`, stat" in markdown.render(found)
@@ -169,15 +162,13 @@ HINT = CheckRecord("read.hint", Verdict.WARNING, "x", "y", op="list", kind=State
 HINTED = record("2", Verdict.WARNING, HINT)
 
 
-def test_warning_of_the_same_op_and_kind_is_no_finding_of_its_own() -> None:
+def test_every_form_has_the_same_headlines() -> None:
+    # A warning of the same op and kind is no finding of its own.
     violations, warnings = violations_and_warnings(report(LISTING, HINTED))
     assert [(one.clause, one.beside) for one in violations] == [("list.names", ["read.hint"])]
     assert warnings == []
-
-
-def test_every_form_has_the_same_headlines(tmp_path: Path) -> None:
     found = report(LISTING, HINTED, record("3", Verdict.WARNING, CheckRecord("stat.odd", Verdict.WARNING, "x", "y")))
-    lines = "\n".join(text for text, _ in terminal.summary(found, width=100, directory=tmp_path))
+    lines = lines_of(found)
     assert re.findall(r"^(?:VIOLATION|WARNING) ([\w.-]+)", lines, re.MULTILINE) == ["list.names", "stat.odd"]
     said = markdown.render(found)
     assert re.findall(r"^### \d+\. `(.+?)`", said, re.MULTILINE) == ["list.names"]

@@ -23,31 +23,33 @@ from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.suite.judge.reports import finish, recover
 
+FOOTER = '{"footer": {"cases": 1, "duration": 1, "left_out": null, "services": null}}'
 HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{")
+
+
+def opened(directory: Path, *cases: CaseRecord, **secrets: str) -> Journal:
+    """The journal of a run that goes on after these cases."""
+    written = Journal.open(directory, HEADER, Redaction(secrets))
+    for each in cases:
+        written.case(each)
+    return written
 
 
 def journal(directory: Path, *cases: CaseRecord, **secrets: str) -> Path:
     """The journal of a run that was killed after these cases."""
-    written = Journal.open(directory, HEADER, Redaction(secrets))
-    for each in cases:
-        written.case(each)
-    return written.path
+    return opened(directory, *cases, **secrets).path
 
 
-def ended(directory: Path, *cases: CaseRecord, left_out: str | None = None) -> Path:
+def ended(directory: Path, *cases: CaseRecord) -> Path:
     """The journal of a run that ended well."""
-    written = Journal.open(directory, HEADER)
-    for each in cases:
-        written.case(each)
-    written.close(duration=1.23456, left_out=left_out)
+    written = opened(directory, *cases)
+    written.close(duration=1.23456, left_out=None)
     return written.path
 
 
 def test_a_run_that_ended_gives_the_report_of_its_cases(tmp_path: Path) -> None:
     expected = report_of(*GOOD, HOSTILE, duration=1.235)
-    written = Journal.open(tmp_path, HEADER)
-    for each in (*GOOD, HOSTILE):
-        written.case(each)
+    written = opened(tmp_path, *GOOD, HOSTILE)
     assert finish(written, duration=1.23456, left_out=None) == expected
     assert recover(written.path) == expected
     assert load(tmp_path / REPORT_NAME) == expected
@@ -58,19 +60,23 @@ def test_to_close_a_journal_writes_no_report(tmp_path: Path) -> None:
     path = ended(tmp_path, *GOOD)
     assert [entry.name for entry in tmp_path.iterdir()] == [JOURNAL_NAME]
     assert recover(path).verdict == "conformant"
+    # Of very many cases, numbers are beyond those that are one object each.
+    path = ended(tmp_path, *(case(f"read/{number}", ("read.succeeds", "conform")) for number in range(300)))
+    assert len(recover(path).cases) == 300
+    path.write_bytes(path.read_bytes()[:-5])
+    assert (len(recover(path).cases), recover(path).left_out) == (300, KILLED)
 
 
 def test_what_was_left_out_and_measured_stands_in_the_report(tmp_path: Path) -> None:
     figures = Figures(("store:1",), 10, (Figure("served", 20),), None)
-    written = Journal.open(tmp_path, HEADER)
-    written.case(GOOD[0])
+    written = opened(tmp_path, GOOD[0])
     found = finish(written, duration=2.0, left_out="--clause=a*", services=figures)
     assert (found.left_out, found.services, found.suite.duration) == ("--clause=a*", figures, 2.0)
     assert load(tmp_path / REPORT_NAME) == recover(written.path) == found
 
 
 def test_each_line_is_on_the_disk_when_its_case_has_ended(tmp_path: Path) -> None:
-    written = Journal.open(tmp_path, HEADER)
+    written = opened(tmp_path)
     for count, each in enumerate(GOOD, start=1):
         written.case(each)
         assert len(recover(written.path).cases) == count
@@ -87,6 +93,9 @@ def test_a_journal_cut_anywhere_gives_the_cases_before_the_cut(tmp_path: Path) -
     whole = ended(tmp_path, *GOOD, HOSTILE).read_bytes()
     ends = [position + 1 for position, byte in enumerate(whole) if byte == ord("\n")]
     path = tmp_path / "cut.jsonl"
+    path.touch()
+    with pytest.raises(EmptyReportError):
+        recover(path)
     for length in range(1, len(whole)):
         path.write_bytes(whole[:length])
         if length < ends[0] - 1:
@@ -97,12 +106,6 @@ def test_a_journal_cut_anywhere_gives_the_cases_before_the_cut(tmp_path: Path) -
         # A line that lacks nothing but the end of its line is whole.
         assert len(found.cases) == sum(length >= end - 1 for end in ends[1:4])
         assert (found.left_out == KILLED) == (length < len(whole) - 1)
-
-
-def test_an_empty_file_is_no_journal(tmp_path: Path) -> None:
-    (tmp_path / JOURNAL_NAME).write_bytes(b"")
-    with pytest.raises(EmptyReportError):
-        recover(tmp_path / JOURNAL_NAME)
 
 
 def lines(path: Path) -> list[str]:
@@ -131,12 +134,7 @@ def test_a_footer_that_counts_other_cases_is_named(tmp_path: Path, missing: int)
         (1, "[]", NotAReportError, "line 2 of the journal is no object"),
         (1, '{"case": {"id": "a"}}', NotAReportError, "missing required field"),
         (1, '{"footer": {"cases": 1}}', NotAReportError, "does not say what it should"),
-        (
-            3,
-            '{"footer": {"cases": 1, "duration": 1, "left_out": null, "services": null}}',
-            TruncatedReportError,
-            "the footer counts 1 cases",
-        ),
+        (3, FOOTER, TruncatedReportError, "the footer counts 1 cases"),
         (3, '{"footer": {"cases": 2}}', NotAReportError, "missing required field `duration`"),
     ],
 )
@@ -154,27 +152,25 @@ def test_a_damaged_line_is_named(
 
 
 def test_a_case_twice_and_a_clause_nobody_knows_are_not_written(tmp_path: Path) -> None:
-    written = Journal.open(tmp_path, HEADER)
-    written.case(GOOD[0])
+    written = opened(tmp_path, GOOD[0])
     before = written.path.read_bytes()
     with pytest.raises(DuplicateCaseError, match="'read/a' stands in it twice"):
         written.case(GOOD[0])
     with pytest.raises(UndeclaredClauseError, match=r"unknown clause 'read\.magic'"):
         written.case(case("read/b", ("read.magic", "conform")))
     assert written.path.read_bytes() == before
-
-
-def test_a_case_that_a_journal_has_twice_is_named(tmp_path: Path) -> None:
-    path = journal(tmp_path, *GOOD)
-    path.write_text("\n".join([*lines(path), lines(path)[1]]) + "\n")
+    # A journal that has one twice is named.
+    written.path.write_text("\n".join([*lines(written.path), lines(written.path)[1]]) + "\n")
     with pytest.raises(DuplicateCaseError, match="'read/a'"):
-        recover(path)
+        recover(written.path)
 
 
 def test_the_report_of_an_earlier_run_is_gone_when_a_run_begins(tmp_path: Path) -> None:
-    ended(tmp_path / "made" / "here", *GOOD)
-    journal(tmp_path / "made" / "here")
-    assert [entry.name for entry in (tmp_path / "made" / "here").iterdir()] == [JOURNAL_NAME]
+    place = tmp_path / "made" / "here"
+    finish(opened(place, *GOOD), duration=1, left_out=None)
+    assert (place / REPORT_NAME).exists()
+    journal(place)
+    assert [entry.name for entry in place.iterdir()] == [JOURNAL_NAME]
 
 
 def test_no_secret_is_written_wherever_it_stands(tmp_path: Path) -> None:
@@ -189,8 +185,8 @@ def test_no_secret_is_written_wherever_it_stands(tmp_path: Path) -> None:
 
 
 def test_what_services_say_has_no_secret(tmp_path: Path) -> None:
-    written = Journal.open(tmp_path, HEADER, Redaction({"TOKEN": "hunter22"}))
-    found = finish(written, duration=1, left_out=None, services=Figures((), 1, (), "refused hunter22"))
+    said = Figures((), 1, (), "refused hunter22")
+    found = finish(opened(tmp_path, TOKEN="hunter22"), duration=1, left_out=None, services=said)
     assert found.services is not None
     assert found.services.failure == "refused <TOKEN>"
 
@@ -246,15 +242,6 @@ def test_what_was_wrong_in_any_run_of_a_case_stays(
     (found,) = finish(run, duration=1, left_out=None).cases
     assert set(found.checks) == {*pair[0].checks, *pair[1].checks}
     assert found.verdict is worst(one.verdict for one in pair)
-
-
-def test_a_long_journal_is_recovered_too(tmp_path: Path) -> None:
-    """Numbers beyond those that are one object each."""
-    many = [case(f"read/{number}", ("read.succeeds", "conform")) for number in range(300)]
-    path = ended(tmp_path, *many)
-    assert len(recover(path).cases) == 300
-    path.write_bytes(path.read_bytes()[:-5])
-    assert (len(recover(path).cases), recover(path).left_out) == (300, KILLED)
 
 
 @pytest.mark.parametrize("place", ["header", "case", "footer", "inside the footer"])

@@ -50,12 +50,11 @@ def test_a_damaged_packed_report_is_named(
     assert "\n" not in str(raised.value)
 
 
-def test_a_short_file_that_holds_very_much_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_file_with_very_much_in_it_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "_MOST", 1 << 20)
-    path = tmp_path / PACKED_NAME
-    path.write_bytes(gzip.compress(b" " * (2 << 20)))
+    (tmp_path / PACKED_NAME).write_bytes(gzip.compress(b" " * (2 << 20)))
     with pytest.raises(NotAReportError, match="more than 1 MiB"):
-        load(path)
+        load(tmp_path / PACKED_NAME)
 
 
 def test_published_report_replaces_unpacked_one(tmp_path: Path) -> None:

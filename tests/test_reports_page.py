@@ -21,12 +21,8 @@ def test_its_gate_names_a_version_that_it_does_not_know(tmp_path: Path) -> None:
     assert "a version this gate does not know" in done.stderr
 
 
-def test_it_names_every_error() -> None:
+def test_it_names_every_error_and_every_form() -> None:
     every = {name for name, kind in vars(errors).items() if isinstance(kind, type)} - {"Path"}
-    assert every <= set(re.findall(r"`(\w+)`", PAGE.read_text()))
-
-
-def test_it_names_every_form() -> None:
     text = PAGE.read_text()
-    missing = [form.name for form in FORMS if f"--{form.name}" not in text or form.file not in text]
-    assert missing == []
+    assert every <= set(re.findall(r"`(\w+)`", text))
+    assert [form.name for form in FORMS if f"--{form.name}" not in text or form.file not in text] == []

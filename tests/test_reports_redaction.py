@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -21,19 +22,17 @@ def shows(text: str, secret: str) -> bool:
 SECRET = 'a "b\\c/\u00e9'
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["SECRET", "AWS_SECRET_ACCESS_KEY", "TOKEN", "HF_TOKEN", "PASSWORD", "MYSQL_PWD", "PASSWD", "DB_PASS", "PGPASSWORD",
-     "PGPASSFILE", "AUTH", "BASIC_AUTH", "CONNECTION_STRING", "AZURE_STORAGE_CONNECTION_STRING", "APIKEY", "API_KEY",
-     "MYKEY", "GOOGLE_APPLICATION_CREDENTIALS", "sas", "db.password", "SSH_PASSPHRASE"],
-)  # fmt: skip
+SECRET_NAMES = (
+    "SECRET AWS_SECRET_ACCESS_KEY TOKEN HF_TOKEN PASSWORD MYSQL_PWD PASSWD DB_PASS PGPASSWORD PGPASSFILE AUTH"
+    " BASIC_AUTH CONNECTION_STRING AZURE_STORAGE_CONNECTION_STRING APIKEY API_KEY MYKEY GOOGLE_APPLICATION_CREDENTIALS"
+    " sas db.password SSH_PASSPHRASE"
+)
+OTHER_NAMES = "KEYSTORE_TYPE ENDPOINT REGION AUTHOR PASSENGERS HOME MONKEYS_AT"
+
+
+@pytest.mark.parametrize("name", [*SECRET_NAMES.split(), *OTHER_NAMES.split()])
 def test_names_that_look_secret(name: str) -> None:
-    assert looks_secret(name)
-
-
-@pytest.mark.parametrize("name", ["KEYSTORE_TYPE", "ENDPOINT", "REGION", "AUTHOR", "PASSENGERS", "HOME", "MONKEYS_AT"])
-def test_names_that_do_not(name: str) -> None:
-    assert not looks_secret(name)
+    assert looks_secret(name) is (name in SECRET_NAMES.split())
     assert looks_secret(name, "postgres://me:hunter22@db/x")
 
 
@@ -63,31 +62,32 @@ def test_a_secret_is_found_in_whatever_form_it_is_written(form: str) -> None:
     assert form.strip("'\"") not in told
 
 
-def test_of_two_secrets_the_longer_one_is_found_whole() -> None:
-    assert Redaction({"A": "hunter", "B": "hunter22"}).text("hunter22 hunter") == "<B> <A>"
-
-
-def test_a_password_in_a_url_is_one_wherever_it_stands() -> None:
-    redaction = Redaction({}, ["s3://me:hunter22@bucket/{path}"])
-    assert redaction.text("401 for hunter22") == "401 for <password>"
-
-
-def test_short_values_are_words_and_no_secrets() -> None:
-    assert Redaction({"A": "abc", "B": ""}).text("abc") == "abc"
+@pytest.mark.parametrize(
+    ("redaction", "text", "shown"),
+    [
+        # Of two secrets the longer one is found whole.
+        (Redaction({"A": "hunter", "B": "hunter22"}), "hunter22 hunter", "<B> <A>"),
+        # A password in a URL is one wherever it stands.
+        (Redaction({}, ["s3://me:hunter22@bucket/{path}"]), "401 for hunter22", "401 for <password>"),
+        # Short values are words, and no secrets.
+        (Redaction({"A": "abc", "B": ""}), "abc", "abc"),
+    ],
+)
+def test_what_is_a_secret_is_replaced(redaction: Redaction, text: str, shown: str) -> None:
+    assert redaction.text(text) == shown
+    assert redaction.data(b"\xff " + text.encode() + b" \x00") == b"\xff " + shown.encode() + b" \x00"
 
 
 def test_every_text_of_a_record_and_no_name() -> None:
     check = CheckRecord("read.succeeds", Verdict.VIOLATION, "e read", "g read", "read", "p read")
-    before = record(
-        "read/a", Verdict.VIOLATION, check, reason="r read", stimulus="s read", ops=("o read",), output="read"
-    )
+    texts: dict[str, Any] = {"reason": "r read", "stimulus": "s read", "ops": ("o read",), "output": "read"}
+    before = record("read/a", Verdict.VIOLATION, check, **texts)
     after = Redaction({"T": "read"}).record(before)
-    assert (after.id, after.clauses, after.checks[0].clause, after.checks[0].reading) == (
-        "read/a", ("read.succeeds",), "read.succeeds", "read",
-    )  # fmt: skip
     (told,) = after.checks
-    texts = (told.expected, told.got, told.plugin_said, after.reason, after.stimulus, *after.ops, after.output)
-    assert texts == ("e <T>", "g <T>", "p <T>", "r <T>", "s <T>", "o <T>", "<T>")
+    names = (after.id, after.clauses, told.clause, told.reading)
+    assert names == ("read/a", ("read.succeeds",), "read.succeeds", "read")
+    said = (told.expected, told.got, told.plugin_said, after.reason, after.stimulus, *after.ops, after.output)
+    assert said == ("e <T>", "g <T>", "p <T>", "r <T>", "s <T>", "o <T>", "<T>")
     assert Redaction({}).record(before) is before
 
 
@@ -113,7 +113,3 @@ def test_eight_characters_of_a_secret_are_one_and_seven_are_none(secret: str, fo
             assert not shows(redaction.text(f"x{form(secret[begin:end])}y"), form(secret)[1:-1])
     assert redaction.text(f"x {secret[:7]} y") == f"x {secret[:7]} y"
     assert redaction.data(f"x {secret[3:20]} y".encode()) == b"x <T> y"
-
-
-def test_bytes_are_kept_without_secrets() -> None:
-    assert Redaction({"N": "hunter2"}).data(b"\xff hunter2 \x00") == b"\xff <N> \x00"

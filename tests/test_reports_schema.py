@@ -17,7 +17,6 @@ from tffs_conformance.reports import json_schema
 from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.errors import ReportError, WrongSchemaError
 from tffs_conformance.reports.model.claims import StatedClaim
-from tffs_conformance.reports.model.header import Header
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import SCHEMA
 from tffs_conformance.reports.model.services import Figure, Figures
@@ -42,13 +41,10 @@ def full() -> str:
     waived = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=UNKNOWN")
     cases = [*GOOD, record("stat/a", Verdict.TOLERATED, seen, ops=("stat",)), record("read/w", Verdict.WAIVED, waived)]
     figures = Figures(("store:1",), 10, (Figure("served", 20),), None)
-    return render(build(header(), cases, duration=1.5, left_out=None, services=figures, costs=COSTS))
-
-
-def header() -> Header:
     claim = StatedClaim(name="append", value=True, text="It appends.", supported=True, clauses=("read.succeeds",))
     entry = waiver(fingerprint="code=UNKNOWN", expires=datetime.date(2027, 3, 1), cases=2)
-    return replace(HEADER, claims=(claim,), waivers=(entry,))
+    header = replace(HEADER, claims=(claim,), waivers=(entry,))
+    return render(build(header, cases, duration=1.5, left_out=None, services=figures, costs=COSTS))
 
 
 def test_the_committed_schema_is_that_of_the_types() -> None:
@@ -62,14 +58,10 @@ def test_the_page_has_the_keys_of_the_types() -> None:
     assert tables == "\n".join(json_schema.keys()) + "\n", f"put what {COMMAND} --keys prints below the comment"
 
 
-def test_the_schema_is_one_and_names_its_version() -> None:
+def test_the_schema_is_one_names_its_version_and_says_what_every_object_is() -> None:
     validator().check_schema(validator().schema)
     assert validator().schema["$id"] == validator().schema["properties"]["schema"]["const"] == SCHEMA
-
-
-def test_every_object_says_what_it_is_and_every_key_is_known() -> None:
-    definitions = [validator().schema, *validator().schema["$defs"].values()]
-    for definition in definitions:
+    for definition in (validator().schema, *validator().schema["$defs"].values()):
         assert definition["description"]
         assert "properties" not in definition or definition["additionalProperties"] is False
 

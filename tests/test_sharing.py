@@ -18,10 +18,13 @@ def test_very_many_statements_about_one_clause_share_records_and_are_all_counted
     made = Statements()
     for number in range(1000):
         made.add(broken(f"got {number}"))
-    assert len(made) == STATEMENTS + 1
-    assert sum(one.times for one in made) == 1000
-    assert made[-1].got.startswith(OTHERS)
-    assert made[-1].times == 1000 - STATEMENTS
+    assert (len(made), sum(one.times for one in made)) == (STATEMENTS + 1, 1000)
+    assert (made[-1].got.startswith(OTHERS), made[-1].times) == (True, 1000 - STATEMENTS)
+    # What holds has no digest beyond the first few.
+    made = Statements()
+    for number in range(KEPT + 2):
+        made.add(Statement("read.succeeds", True, "x", f"got {number}"))
+    assert (len(made), made[-1].got, made[-1].times) == (KEPT + 1, OTHERS, 2)
 
 
 def test_what_holds_alike_shares_a_record_and_what_does_not_stands_alone() -> None:
@@ -29,24 +32,15 @@ def test_what_holds_alike_shares_a_record_and_what_does_not_stands_alone() -> No
     kept = Statement("read.succeeds", True, "code=OK", "code=OK")
     for one in (kept, broken("a"), kept, broken("a"), replace(kept, clause="read.one-byte"), kept):
         made.add(one)
-    assert [(one.clause, one.holds, one.times) for one in made] == [
-        ("read.succeeds", True, 3),
-        ("read.succeeds", False, 1),
-        ("read.succeeds", False, 1),
-        ("read.one-byte", True, 1),
-    ]
-
-
-def test_what_only_prepared_the_stimulus_shares_nothing_with_what_was_tried() -> None:
+    found = [(one.clause, one.holds, one.times) for one in made]
+    beside = ("read.succeeds", False, 1)
+    assert found == [("read.succeeds", True, 3), beside, beside, ("read.one-byte", True, 1)]
+    # What only prepared the stimulus shares nothing with what was tried.
     made = Statements()
-    kept = Statement("read.succeeds", True, "code=OK", "code=OK")
     for one in (kept, replace(kept, prepared=True), kept, replace(kept, reading="a")):
         made.add(one)
-    assert [(one.prepared, one.reading, one.times) for one in made] == [
-        (False, None, 2),
-        (True, None, 1),
-        (False, "a", 1),
-    ]
+    apart = [(one.prepared, one.reading, one.times) for one in made]
+    assert apart == [(False, None, 2), (True, None, 1), (False, "a", 1)]
 
 
 def test_a_breach_that_no_record_shows_is_not_counted_as_one_that_is() -> None:
@@ -78,10 +72,3 @@ def test_a_waiver_of_those_beyond_fits_the_same_answers_and_no_other(answers: li
     chance.shuffle(again)
     assert shared(*again) == said
     assert shared(*answers, "another") != said
-
-
-def test_what_is_kept_beyond_the_first_few_has_no_digest() -> None:
-    made = Statements()
-    for number in range(KEPT + 2):
-        made.add(Statement("read.succeeds", True, "x", f"got {number}"))
-    assert (len(made), made[-1].got, made[-1].times) == (KEPT + 1, OTHERS, 2)

@@ -53,12 +53,9 @@ def test_all_releases_of_a_target_can_be_read() -> None:
             assert ("--release=" in " ".join(target.command)) == (version != target.package.newest)
 
 
-def test_release_missing_from_the_table_is_refused() -> None:
+def test_wrong_table_and_release_missing_from_it_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(judge.BadTargetError, match=r"0\.1 is none of 0\.37\.1, "):
         judge.read("gs", "0.1")
-
-
-def test_wrong_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "TABLE", tmp_path / "releases.toml")
     for text, why in (
         ("", "has no releases of x"),

@@ -101,6 +101,16 @@ def wait_until(page: Any, expression: str, arg: Any = None) -> None:
         page.wait_for_timeout(20)
 
 
+def press_until(page: Any, there: str, always: str = "true") -> None:
+    """Go on with the tabulator until an expression is true; another one is true all the way."""
+    for _ in range(300):
+        page.keyboard.press("Tab")
+        assert page.evaluate(always), f"this does not hold: {always}"
+        if page.evaluate(there):
+            return
+    pytest.fail(f"the keyboard does not get there: {there}")
+
+
 def complaints(page: Any) -> list[str]:
     """What axe-core finds wrong with a page, a line a rule."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")

@@ -1,17 +1,18 @@
 """The page of a report in a real browser: read, filtered, linked to, by keyboard, on a phone, in the dark, attacked."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from tests.browser.conftest import Opener, Written, complaints, wait_until
+from tests.browser.conftest import Opener, Written, complaints, press_until, wait_until
 from tests.full_reports import full, hostile, large
 
 #: The cases that the list shows, and the clauses that no filter hides.
 CASES = "[...document.querySelectorAll('#listed details')].map(one => one.id)"
 CLAUSES = "[...document.querySelectorAll('details.clause:not([hidden])')].map(one => one.id)"
+#: What has the focus is seen to have it.
+FOCUSED = "getComputedStyle(document.activeElement).outlineStyle !== 'none'"
 
 
 def is_open(page: Any, place: str) -> bool:
@@ -30,9 +31,8 @@ def test_without_a_script_all_but_the_cases_can_be_read(opened: Opener, written:
     assert page.get_by_text("read(1) -> UNKNOWN").count()
     assert page.locator("form").is_hidden()
     assert page.get_by_text("The list of the cases needs a script").is_visible()
-    page.locator("[id='clause-sync.durable']").evaluate(
-        "one => one.closest('details.class').querySelector('summary').click()"
-    )
+    opening = "one => one.closest('details.class').querySelector('summary').click()"
+    page.locator("[id='clause-sync.durable']").evaluate(opening)
     assert page.locator("[id='clause-sync.durable'] summary").is_visible()
 
 
@@ -54,68 +54,60 @@ def test_page_without_decompression_says_so(opened: Opener, written: Written) ->
 def test_everybody_can_use_it(opened: Opener, written: Written, colours: str, width: int) -> None:
     """What axe-core can tell of that, with everything open; and nothing makes a reader scroll sideways."""
     page = opened(written(full()), color_scheme=colours, viewport={"width": width, "height": 800})
+    # The dark is dark, and the light is light.
+    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 3"
+    shade = page.evaluate(ground)
+    assert shade < 40 if colours == "dark" else shade > 240
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     page.wait_for_selector("#listed dl")
     assert complaints(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_dark_is_dark(opened: Opener, written: Written) -> None:
-    path = written(full())
-    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 3"
-    assert opened(path, color_scheme="dark").evaluate(ground) < 40
-    assert opened(path, color_scheme="light").evaluate(ground) > 240
-
-
 # It is filtered ------------------------------------------------------------------------------------------------------
+
+
+#: What is asked of the filter, and the cases and clauses that it shows then.
+FILTERS: list[tuple[dict[str, str], list[str], list[str]]] = [
+    ({"verdict": "violation"}, ["read/b", "read/c"], ["read.succeeds"]),
+    ({"verdict": "not run"}, ["write/b", "x/not-run"], ["sync.durable"]),
+    ({"verdict": "does not apply"}, ["read/c"], []),
+    ({"verdict": "error"}, ["x/error"], ["read.hint"]),
+    ({"level": "SHOULD"}, ["read/b", "read/c", "x/error"], ["read.hint"]),
+    ({"class": "paths"}, ["stat/a", "x/absent"], ["stat.odd"]),
+    ({"op": "sync"}, ["sync/a", "write/a", "write/b", "x/not-run"], ["sync.durable", "sync.late"]),
+    ({"text": "SORRY"}, ["read/b", "read/c"], []),
+    ({"text": "read.hint"}, ["read/b", "read/c", "x/error"], ["read.hint"]),
+    ({"level": "SHOULD", "verdict": "violation"}, [], []),
+    ({"verdict": "warning", "class": "read"}, ["read/b"], []),
+    ({"verdict": "violation", "text": "shrunk"}, ["read/c"], []),
+]
 
 
 def test_all_is_there_until_somebody_filters(opened: Opener, written: Written) -> None:
     report = full()
-    page = opened(written(report))
+    path = written(report)
+    page = opened(path)
+    listed = "document.querySelectorAll('#listed details').length"
     assert page.evaluate(CASES) == [f"case-{case.id}" for case in report.cases]
     assert page.inner_text("#cases-shown") == f"{len(report.cases)} cases"
     assert sorted(page.evaluate(CLAUSES)) == sorted(f"clause-{name}" for name in report.clauses)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "cases", "clauses"),
-    [
-        ({"verdict": "violation"}, ["read/b", "read/c"], ["read.succeeds"]),
-        ({"verdict": "not run"}, ["write/b", "x/not-run"], ["sync.durable"]),
-        ({"verdict": "does not apply"}, ["read/c"], []),
-        ({"verdict": "error"}, ["x/error"], ["read.hint"]),
-        ({"level": "SHOULD"}, ["read/b", "read/c", "x/error"], ["read.hint"]),
-        ({"class": "paths"}, ["stat/a", "x/absent"], ["stat.odd"]),
-        ({"op": "sync"}, ["sync/a", "write/a", "write/b", "x/not-run"], ["sync.durable", "sync.late"]),
-        ({"text": "SORRY"}, ["read/b", "read/c"], []),
-        ({"text": "read.hint"}, ["read/b", "read/c", "x/error"], ["read.hint"]),
-        ({"level": "SHOULD", "verdict": "violation"}, [], []),
-        ({"verdict": "warning", "class": "read"}, ["read/b"], []),
-        ({"verdict": "violation", "text": "shrunk"}, ["read/c"], []),
-    ],
-)
-def test_a_filter(
-    opened: Opener, written: Written, wanted: dict[str, str], cases: list[str], clauses: list[str]
-) -> None:
-    page = opened(written(full()))
-    for name, value in wanted.items():
-        field = page.locator(f"#filter [name={name}]")
-        field.fill(value) if name == "text" else field.select_option(value)
-    assert page.evaluate(CASES) == [f"case-{name}" for name in cases]
-    assert page.inner_text("#cases-shown") == f"{len(cases)} of {len(full().cases)} cases"
-    if clauses or "text" not in wanted:
-        assert sorted(page.evaluate(CLAUSES)) == [f"clause-{name}" for name in clauses if name]
-    again = opened(Path(page.url.removeprefix("file://").partition("#")[0]), "#" + page.url.partition("#")[2])
-    wait_until(again, f"document.querySelectorAll('#listed details').length === {len(cases)}")
-    page.get_by_role("button", name="Show all").click()
-    wait_until(page, f"document.querySelectorAll('#listed details').length === {len(full().cases)}")
-
-
-def test_a_count_leads_to_what_it_counts(opened: Opener, written: Written) -> None:
-    page = opened(written(full()))
+    for wanted, cases, clauses in FILTERS:
+        for name, value in wanted.items():
+            field = page.locator(f"#filter [name={name}]")
+            field.fill(value) if name == "text" else field.select_option(value)
+        assert page.evaluate(CASES) == [f"case-{name}" for name in cases], wanted
+        assert page.inner_text("#cases-shown") == f"{len(cases)} of {len(report.cases)} cases"
+        if clauses or "text" not in wanted:
+            assert sorted(page.evaluate(CLAUSES)) == [f"clause-{name}" for name in clauses], wanted
+        again = opened(path, "#" + page.url.partition("#")[2])
+        wait_until(again, f"{listed} === {len(cases)}")
+        again.close()
+        page.get_by_role("button", name="Show all").click()
+        wait_until(page, f"{listed} === {len(report.cases)}")
+    # A count leads to what it counts.
     page.get_by_role("link", name="2 waived").click()
-    wait_until(page, "document.querySelectorAll('#listed details').length === 2")
+    wait_until(page, f"{listed} === 2")
     assert page.evaluate(CASES) == ["case-init/b", "case-write/b"]
 
 
@@ -169,23 +161,13 @@ def test_the_keyboard_is_enough(opened: Opener, written: Written) -> None:
     assert page.evaluate("document.activeElement.className") == "skip"
     assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
     page.keyboard.press("Enter")
-    _press_until(page, "document.activeElement.localName === 'select'")
+    press_until(page, "document.activeElement.localName === 'select'", FOCUSED)
     page.keyboard.type("viol")
     wait_until(page, "document.querySelectorAll('#listed details').length === 2")
-    _press_until(page, "document.activeElement.parentElement.id === 'case-read/b'")
+    press_until(page, "document.activeElement.parentElement.id === 'case-read/b'", FOCUSED)
     page.keyboard.press("Enter")
     page.wait_for_selector("[id='case-read/b'] dl")
     assert page.locator("[id='case-read/b']").get_by_text("read(1) -> UNKNOWN").is_visible()
-
-
-def _press_until(page: Any, there: str) -> None:
-    """Go on with the tabulator; what has the focus is always seen to have it."""
-    for _ in range(200):
-        page.keyboard.press("Tab")
-        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-        if page.evaluate(there):
-            return
-    pytest.fail(f"the keyboard does not get there: {there}")
 
 
 # It is attacked ------------------------------------------------------------------------------------------------------

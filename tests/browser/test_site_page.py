@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, Opener, complaints, wait_until
+from tests.browser.conftest import PATIENCE, Opener, complaints, press_until, wait_until
 from tests.commands import output_of
 
 CLONE = Path(__file__).parents[2]
@@ -15,18 +15,10 @@ CLONE = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("site")
 #: One page of each kind.
 PAGES = (
-    "index.html",
-    "search.html",
-    "clauses.html",
-    "disputed.html",
-    "clauses/read.html",
-    "plugins/dragonfly/index.html",
-    "plugins/s3-versitygw/index.html",
-    "plugins/s3-versitygw/0.35.0/index.html",
-    "README.html",
-    "docs/author-guide.html",
-    "docs/report-keys.html",
-)
+    "index.html", "search.html", "clauses.html", "disputed.html", "clauses/read.html", "plugins/dragonfly/index.html",
+    "plugins/s3-versitygw/index.html", "plugins/s3-versitygw/0.35.0/index.html", "README.html",
+    "docs/author-guide.html", "docs/report-keys.html",
+)  # fmt: skip
 SCREEN = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
@@ -123,15 +115,6 @@ def test_what_a_plugin_is_called_makes_no_markup_in_the_search(tmp_path: Path, o
     assert page.locator("#search-results img").count() == 0
 
 
-def _pressed_until(page: Any, wanted: str) -> None:
-    """Press Tab until the focus is on the element that a selector finds."""
-    for _ in range(300):
-        page.keyboard.press("Tab")
-        if page.evaluate("(wanted) => document.activeElement.matches(wanted)", wanted):
-            return
-    pytest.fail(f"the keyboard does not get to {wanted}")
-
-
 def test_clauses_are_reached_and_hidden_by_keyboard(opened: Opener) -> None:
     page = opened("clauses.html")
     page.keyboard.press("Tab")
@@ -139,11 +122,11 @@ def test_clauses_are_reached_and_hidden_by_keyboard(opened: Opener) -> None:
     rows = page.locator("tbody tr:not(.class)")
     shown = page.locator("tbody tr:not(.class):visible")
     assert shown.count() == rows.count() > 300
-    _pressed_until(page, "#only-broken")
+    press_until(page, "document.activeElement.matches('#only-broken')")
     page.keyboard.press("Space")
     assert 0 < shown.count() < rows.count()
     assert page.locator("tr.kept:visible").count() == 0
-    _pressed_until(page, ".matrix")
+    press_until(page, "document.activeElement.matches('.matrix')")
     page.keyboard.press("PageDown")
     wait_until(page, "document.querySelector('.matrix').scrollTop > 0")
 

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -37,9 +38,10 @@ def test_a_page_begins_with_what_a_person_decides_by(published: Path) -> None:
     assert index.index(lost) < index.index(unknown) < index.index("not conformant")
 
 
-def test_a_plugin_of_which_nobody_wrote_has_the_name_of_its_folder(published: Path) -> None:
-    page = text(made(published) / "plugins" / "other" / "index.html")
+def test_a_plugin_without_words_or_notes_has_the_name_of_its_folder(plain_site: Path) -> None:
+    page = text(plain_site / "plugins" / "other" / "index.html")
     assert re.search(r"other Seen with release 2\. ", page)
+    assert "Nobody has written notes" in page
 
 
 @pytest.mark.parametrize(
@@ -68,40 +70,32 @@ pytest --plugin=mine.so <img src=x onerror=alert(1)>
 """
 
 
-def notes_of(site: Path, release: str) -> str:
-    return (site / "plugins" / release / "index.html").read_text(encoding="utf-8")
-
-
 def test_notes_are_shown_with_links_that_lead_somewhere(published: Path) -> None:
     (published / "mine" / "1.10" / NOTES_NAME).write_text(NOTES)
-    site = made(published)
-    assert broken_links(site) == []
-    assert "The best plugin" in text(site / "plugins" / "mine" / "index.html")
-    put(published, "mine", "2", *GOOD)
-    for page, up in (("mine", "../../"), ("mine/1.10", "../../../")):
-        site = made(published) if page != "mine" else site
-        shown = notes_of(site, page)
+    there = "https://example.org/blob/main"
+    # With the address of the repository, notes lead there, also to what no site has.
+    elsewhere = [(f"{there}/third_party/a.cc", "code"), (f"{there}/reports/published/mine/3/report.json", "gone")]
+    cases: list[tuple[str, str, list[str]]] = [
+        ("mine", "../../", []),
+        ("mine/1.10", "../../../", [f"--source={there}/reports/published/"]),
+    ]
+    for newer, (page, up, options) in enumerate(cases, start=2):
+        site = made(published, *options)
+        assert broken_links(site) == []
+        assert "The best plugin" in text(site / "plugins" / page / "index.html")
+        shown = (site / "plugins" / page / "index.html").read_text(encoding="utf-8")
         assert re.search(r"<h3>First<", shown)
         found = re.findall(r'<a href="([^"]*)">(the report|others|these|code|gone|web|bad|odd|away|top)</a>', shown)
         assert found == [
             (f"{up}plugins/mine/1.10/report.json.gz", "the report"),
             (f"{up}plugins/other/index.html", "others"),
             (f"{up}plugins/{page}/index.html", "these"),
+            *(elsewhere if options else []),
             ("https://example.org/a?b=c&amp;d", "web"),
         ]
         assert "&lt;b&gt;bold&lt;/b&gt;" in shown
         assert '<pre tabindex="0">' in shown
-
-
-def test_with_the_address_of_the_repository_notes_lead_there(published: Path) -> None:
-    (published / "mine" / "1.10" / NOTES_NAME).write_text(NOTES)
-    site = made(published, "--source=https://example.org/blob/main/reports/published/")
-    assert '<a href="https://example.org/blob/main/third_party/a.cc">code</a>' in notes_of(site, "mine")
-    assert broken_links(site) == []
-
-
-def test_without_notes_the_page_says_so(published: Path) -> None:
-    assert "Nobody has written notes" in text(made(published) / "plugins" / "other" / "index.html")
+        put(published, "mine", str(newer), *GOOD)
 
 
 def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
@@ -112,24 +106,15 @@ def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
     services = Figures(images=(HOSTILE,), size=1, figures=(Figure(HOSTILE, 1),), failure=None)
     with_markup = [*GOOD, broken(HOSTILE)]
     notes = f"# {HOSTILE}\n\n```\n{HOSTILE}\n```"
-    put(
-        published,
-        "hostile",
-        "1",
-        *with_markup,
-        clauses=facts,
-        says=HOSTILE,
-        notes=HOSTILE,
-        services=services,
-        reason=HOSTILE,
-    )
+    more: dict[str, Any] = {"clauses": facts, "says": HOSTILE}
+    put(published, "hostile", "1", *with_markup, notes=HOSTILE, services=services, reason=HOSTILE, **more)
     words = {"name": HOSTILE, "storage": HOSTILE, "likely": HOSTILE}
     loss = {"use": "logs", "clause": "read.succeeds", "case": "read/b", "says": f"`{HOSTILE}`", "seen": HOSTILE}
     about = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items()) + "[[loss]]\n"
     about += "".join(f"{key} = {json.dumps(value)}\n" for key, value in loss.items())
     (published / "hostile" / ABOUT_NAME).write_text(about.replace("\\udcff", ""))
     failed = Figures(images=(), size=1, figures=(), failure=HOSTILE)
-    put(published, "hostile", "2", *with_markup, clauses=facts, says=HOSTILE, notes=notes, services=failed)
+    put(published, "hostile", "2", *with_markup, notes=notes, services=failed, **more)
     put(published, "latest", "1", clauses=facts, services=services, started="2027-01-01T00:00:00+00:00")
     site = made(published)
     assert broken_links(site) == []
@@ -141,8 +126,3 @@ def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
         if name.endswith((".svg", ".js")) and name != "searchindex.js":
             assert not SIGNS_OF_IT.search(content.decode()), name
     assert "&lt;img src=x onerror=alert(1)&gt;" in (site / "clauses" / "read.html").read_text()
-
-
-def test_a_long_text_makes_no_long_page(published: Path) -> None:
-    put(published, "long", "1", says="M" * 2_000_000)
-    assert (made(published) / "plugins" / "long" / "index.html").stat().st_size < 200_000

@@ -1,6 +1,7 @@
 """The folder of a site: what is written, what is left alone, and what is refused."""
 
 import re
+import shutil
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -12,23 +13,28 @@ from tffs_conformance.reports.site.folder import MARKER
 from .pages import broken_links, files, made, put, refused
 
 
-def test_the_same_reports_make_the_same_site(published: Path) -> None:
-    first = files(made(published))
-    assert files(made(published, out="again")) == first
+@pytest.fixture
+def earlier(published: Path, plain_site: Path) -> Path:
+    """A site of the same reports, where the next one goes."""
+    return Path(shutil.copytree(plain_site, published.parent / "site"))
+
+
+def test_the_same_reports_make_the_same_site(published: Path, earlier: Path) -> None:
+    first = files(earlier)
     assert files(made(published)) == first
+    assert files(made(published, out="again")) == first
 
 
-def test_a_site_is_replaced_and_what_others_put_there_stays(published: Path) -> None:
-    site = made(published)
-    (site / "CNAME").write_text("example.org")
-    (site / "plugins" / "other" / "mine.txt").write_text("mine")
+def test_a_site_is_replaced_and_what_others_put_there_stays(published: Path, earlier: Path) -> None:
+    (earlier / "CNAME").write_text("example.org")
+    (earlier / "plugins" / "other" / "mine.txt").write_text("mine")
     (published / "other" / "2" / "report.json").unlink()
     made(published)
-    left = {name for name in files(site) if name.startswith("plugins/other/")}
+    left = {name for name in files(earlier) if name.startswith("plugins/other/")}
     assert left == {"plugins/other/mine.txt"}
-    assert not (site / "plugins" / "other" / "2").exists()
-    assert (site / "CNAME").read_text() == "example.org"
-    assert broken_links(site) == []
+    assert not (earlier / "plugins" / "other" / "2").exists()
+    assert (earlier / "CNAME").read_text() == "example.org"
+    assert broken_links(earlier) == []
 
 
 def test_a_folder_that_is_no_site_is_refused_and_left_alone(published: Path) -> None:
@@ -40,16 +46,14 @@ def test_a_folder_that_is_no_site_is_refused_and_left_alone(published: Path) -> 
     assert "is no folder" in refused(published, out="file")
 
 
-@pytest.mark.parametrize("name", ["../kept.txt", "/kept.txt", "plugins/../../kept.txt", "away/kept.txt"])
-def test_nothing_outside_of_the_folder_is_removed(name: str, published: Path) -> None:
-    kept = published.parent / "kept.txt"
-    kept.write_text("kept")
-    site = made(published)
-    (site / "away").symlink_to(published.parent)
-    names = [name.replace("/kept.txt", str(kept)) if name == "/kept.txt" else name]
-    (site / MARKER).write_text("\n".join(names))
+def test_nothing_outside_of_the_folder_is_removed(published: Path, earlier: Path) -> None:
+    outside = published.parent / "outside.txt"
+    outside.write_text("outside")
+    (earlier / "away").symlink_to(published.parent)
+    names = ("../outside.txt", str(outside), "plugins/../../outside.txt", "away/outside.txt")
+    (earlier / MARKER).write_text("\n".join(names))
     made(published)
-    assert kept.read_text() == "kept"
+    assert outside.read_text() == "outside"
 
 
 def test_nothing_is_written_through_a_link(published: Path) -> None:
@@ -66,16 +70,13 @@ def test_nothing_is_written_through_a_link(published: Path) -> None:
 
 
 def test_what_is_not_published_whole_is_refused(published: Path) -> None:
-    part = report_of(*GOOD, left_out="--clause=x")
-    write(part, published / "other" / "2")
+    place = published / "other" / "2"
+    write(report_of(*GOOD, left_out="--clause=x"), place)
     assert re.search(r"other.2.report\.json: the report is not of a whole run: --clause=x", refused(published))
-    assert not (published.parent / "site").exists()
-
-
-def test_a_damaged_report_is_refused(published: Path) -> None:
-    path = published / "other" / "2" / "report.json"
+    path = place / "report.json"
     path.write_text(path.read_text()[:-40])
     assert "breaks off" in refused(published)
+    assert not (published.parent / "site").exists()
 
 
 @pytest.mark.parametrize(
@@ -93,11 +94,8 @@ def test_a_clause_that_can_be_no_file_is_refused(published: Path) -> None:
     assert "'../../evil' is no id of a clause" in refused(published)
 
 
-def test_a_folder_without_reports_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "published").mkdir()
-    assert "has no published report" in refused(tmp_path / "published")
-
-
-def test_what_is_no_address_is_refused(published: Path) -> None:
+def test_without_reports_or_an_address_nothing_is_written(published: Path) -> None:
     assert "--source" in refused(published, "--source=javascript:alert(1)", code=2)
+    (published.parent / "empty").mkdir()
+    assert "has no published report" in refused(published.parent / "empty")
     assert not (published.parent / "site").exists()
