@@ -26,6 +26,11 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
+def fields_of(kind: type[msgspec.Struct], value: msgspec.Struct) -> dict[str, Any]:
+    """The fields of `kind`, by name, as a record of a kind that has more of them gives them."""
+    return {name: getattr(value, name) for name in kind.__struct_fields__}
+
+
 def plain(value: object) -> Any:
     """A record as dictionaries, lists or tuples, texts and numbers: what JSON can hold."""
     return msgspec.to_builtins(value)

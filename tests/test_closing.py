@@ -6,7 +6,7 @@ from tests.test_system_calls import NOTHING
 from tffs_conformance.harness.launchers.strace import Call
 from tffs_conformance.suite.engine import closing
 from tffs_conformance.suite.engine.closing import Closing
-from tffs_conformance.suite.engine.failing import Attempt
+from tffs_conformance.suite.engine.disturbing import Attempt
 
 
 class Clock:

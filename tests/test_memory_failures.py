@@ -11,8 +11,7 @@ from tffs_conformance.harness.hosting.registration import Scheme
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
-from tffs_conformance.suite.engine.allocating import LIBRARY, FailedAllocation, plan
-from tffs_conformance.suite.engine.registering import RegistrationOutcome
+from tffs_conformance.suite.engine.allocating import LIBRARY, FailedAllocation, RegistrationOutcome, plan
 
 
 def test_plan_begins_with_first_middle_and_last() -> None:

@@ -15,7 +15,7 @@ from tests.test_runtimes import release
 from tests.test_suite import report, run
 from tffs_conformance.harness.network.exchanges import Exchange
 from tffs_conformance.suite.contract.network import endings
-from tffs_conformance.suite.engine.failing import Attempt
+from tffs_conformance.suite.engine.disturbing import Attempt
 from tffs_conformance.suite.engine.networking import places, services, surely
 from tffs_conformance.suite.engine.stimulus import Performance
 

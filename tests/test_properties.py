@@ -258,8 +258,8 @@ def test_what_only_is_slow_for_a_moment_is_not_shrunk_to(monkeypatch: pytest.Mon
     steps = tuple(Step(op, ("a",)) for op in ("create_dir", "stat", "delete_dir", "path_exists"))
     waits: list[float] = []
 
-    def bench(seconds: float) -> Any:
-        waits.append(seconds)
+    def bench(timeout: float) -> Any:
+        waits.append(timeout)
         return SimpleNamespace(close=lambda: None)
 
     def tried(some: tuple[Step, ...]) -> Tried:
@@ -268,7 +268,7 @@ def test_what_only_is_slow_for_a_moment_is_not_shrunk_to(monkeypatch: pytest.Mon
         hung = [("delete_dir", (), Hung("delete_dir", 1))] if hangs else []
         return Tried(some, record("c", Verdict.VIOLATION if hangs else Verdict.CONFORM, *checks), hung, {})
 
-    case: Any = SimpleNamespace(bench=SimpleNamespace(target=SimpleNamespace(timeout=10), with_timeout=bench))
+    case: Any = SimpleNamespace(bench=SimpleNamespace(target=SimpleNamespace(timeout=10), apart=bench))
     search = Search(case)
     monkeypatch.setattr(search, "_try", tried)
     monkeypatch.setattr(search, "decided", lambda _: True)

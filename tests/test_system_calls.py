@@ -10,7 +10,8 @@ from tffs_conformance.harness.launchers.strace import Call, read
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.suite.contract.system_calls import calls, codes
 from tffs_conformance.suite.engine.contents import harmed, missing
-from tffs_conformance.suite.engine.failing import Attempt, FailedCall, failures, is_unreported
+from tffs_conformance.suite.engine.disturbing import Attempt
+from tffs_conformance.suite.engine.failing import FailedCall, failures, is_unreported
 from tffs_conformance.suite.engine.stimulus import Performance
 
 CLONE = Path(__file__).parents[1]

@@ -1,11 +1,13 @@
 """Claims: what a profile said of a target, and what the run says of that. Checked both ways."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ..plain import fields_of
 from .records import CaseRecord
 from .verdicts import Verdict, no_counts
 
@@ -46,28 +48,16 @@ class ClaimAccount(StatedClaim, frozen=True, kw_only=True, forbid_unknown_fields
 
 def accounts(claims: Iterable[StatedClaim], cases: Iterable[CaseRecord]) -> tuple[ClaimAccount, ...]:
     """What a report says of each claim: its state, and the checks of its clauses by verdict."""
-    by_clause: dict[str, dict[Verdict, int]] = {}
+    by_clause: dict[str, dict[Verdict, int]] = defaultdict(no_counts)
     for case in cases:
         for check in case.checks:
-            counts = by_clause.setdefault(check.clause, {})
-            counts[check.verdict] = counts.get(check.verdict, 0) + check.times
+            by_clause[check.clause][check.verdict] += check.times
     found = []
     for claim in claims:
-        counts = no_counts()
-        for clause in claim.clauses:
-            for verdict, count in by_clause.get(clause, {}).items():
-                counts[verdict] += count
-        found.append(
-            ClaimAccount(
-                name=claim.name,
-                value=claim.value,
-                text=claim.text,
-                supported=claim.supported,
-                clauses=claim.clauses,
-                state=_state(claim, counts),
-                checks={verdict: count for verdict, count in counts.items() if count},
-            )
-        )
+        about = [by_clause[clause] for clause in claim.clauses if clause in by_clause]
+        counts = {verdict: sum(counts[verdict] for counts in about) for verdict in Verdict}
+        checks = {verdict: count for verdict, count in counts.items() if count}
+        found.append(ClaimAccount(**fields_of(StatedClaim, claim), state=_state(claim, counts), checks=checks))
     return tuple(found)
 
 

@@ -4,24 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from msgspec.structs import fields
-
 from ..errors import DuplicateCaseError, UndeclaredClauseError
 from .header import ClauseFacts
 from .records import CaseRecord
 from .report import Executed
-from .verdicts import (
-    JUDGED,
-    ClauseVerdict,
-    Verdict,
-    no_counts,
-    worst,
-)
+from .verdicts import JUDGED, ClauseVerdict, Verdict, no_counts, worst
 
 #: The class whose checks need no op of the plugin: keeping them alone makes nobody conformant.
 REGISTRATION = "registration"
-# Found out once: it takes longer than the rest of a clause.
-_FACTS = tuple(field.name for field in fields(ClauseFacts))
 
 
 class Roll:
@@ -31,9 +21,6 @@ class Roll:
         self._clauses = frozenset(clauses)
         self._path = path
         self._cases: set[str] = set()
-
-    def __len__(self) -> int:
-        return len(self._cases)
 
     def enter(self, case: CaseRecord) -> None:
         """Take a case. Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite."""

@@ -1,7 +1,7 @@
 """What a person decides by: whether data sets, checkpoints, logs and models work on a target, break, or are lost.
 
-All of it follows from a report and the rules of two tables. `USES` says which clauses tell of a use, and which of them
-have to be seen kept before it works. `LOSSES` says which checks show that stored data is gone. What was not run
+All of it follows from a report and the tables of `uses.toml`. `USES` says which clauses tell of a use, and which of
+them have to be seen kept before it works. `LOSSES` says which checks show that stored data is gone. What was not run
 never makes a use work.
 """
 
@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from msgspec import Struct
 
+from ... import typed_toml
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
@@ -35,8 +37,7 @@ class Word(StrEnum):
     NOT_KNOWN = "not known"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A clause that tells of a use. `does` is what its cases do, in words for a sentence.
 
     Of a clause about all ops `expected` says which checks count: those that expect this.
@@ -98,129 +99,37 @@ class Decision:
     reasons: tuple[Reason, ...]
 
 
-#: Whatever is kept is read.
-_READING = (
-    Rule("robustness.no-crash", "Reading a file", "read comes back"),
-    Rule("robustness.no-hang", "Reading a file", "read comes back"),
-    Rule("read.returns-the-bytes", "Reading a file"),
-)
+class _CommonRule(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    of: tuple[Use, ...] = tuple(Use)
 
-#: Checkpoints and models are written over older ones. What is emptied, and nothing more, is none of them.
-_WRITING_ANEW = Rule("new_writable_file.replaces-what-exists", "Writing a file anew", "content=b'new'")
 
-USES: Mapping[Use, Rules] = {
-    Use.DATA_SETS: Rules(
-        (
-            Rule("scenarios.records-are-read", "Reading a file of records to its end"),
-            Rule("scenarios.records-by-tensorflow", "Writing and reading TFRecord files"),
-            Rule("scenarios.streams-by-tensorflow", "Reading lines and compressed files"),
-            Rule("scenarios.shards-are-interleaved", "Reading the shards of a data set side by side"),
-            Rule("scenarios.many-readers", "Reading with many threads"),
-            Rule("scenarios.data-set-is-cached", "Caching a data set"),
-            Rule("scenarios.data-set-is-kept", "Saving and loading a data set"),
-            Rule("read.is-thread-safe", "Reading one file with several threads"),
-            Rule("get_children.names-every-entry-once", "Listing a directory"),
-            *_READING,
-        ),
-        (("scenarios.records-are-read", "scenarios.records-by-tensorflow"),),
-    ),
-    Use.CHECKPOINTS: Rules(
-        (
-            Rule("scenarios.checkpoint-is-complete", "Saving checkpoints"),
-            Rule("scenarios.state-file-is-replaced", "Replacing the file that names the latest checkpoint"),
-            Rule("scenarios.old-checkpoints-are-pruned", "Deleting old checkpoints"),
-            Rule("scenarios.checkpoints-are-managed", "Saving with CheckpointManager"),
-            Rule("scenarios.shards-are-merged", "Saving a checkpoint in parts"),
-            Rule("scenarios.killed-writer-leaves-a-checkpoint", "Restoring after the process that saves was killed"),
-            _WRITING_ANEW,
-            *_READING,
-        ),
-        (
-            ("scenarios.checkpoint-is-complete", "scenarios.checkpoints-are-managed"),
-            ("scenarios.state-file-is-replaced", "scenarios.checkpoints-are-managed"),
-            ("scenarios.old-checkpoints-are-pruned", "scenarios.checkpoints-are-managed"),
-        ),
-    ),
-    Use.LOGS: Rules(
-        (
-            Rule("scenarios.event-file-is-followed", "Following a file of events while it grows, as TensorBoard does,"),
-            Rule("scenarios.event-file-grows", "Asking how long a file of events is while it grows"),
-            Rule("scenarios.summaries-are-followed", "Following summaries with TensorBoard"),
-            *_READING,
-        ),
-        (("scenarios.event-file-is-followed", "scenarios.summaries-are-followed"),),
-    ),
-    Use.MODELS: Rules(
-        (
-            Rule("scenarios.saved-model-is-loaded", "Loading a SavedModel"),
-            Rule("scenarios.versions-are-polled", "Looking for new versions of a model"),
-            Rule("scenarios.model-is-served", "Saving and loading a SavedModel with an asset"),
-            Rule("scenarios.keras-model-is-kept", "Saving and loading a model of Keras"),
-            _WRITING_ANEW,
-            *_READING,
-        ),
-        (("scenarios.saved-model-is-loaded", "scenarios.model-is-served"),),
-    ),
-}
+class _UseTable(Struct, forbid_unknown_fields=True):
+    needs: tuple[tuple[str, ...], ...]
+    does: dict[str, str]
 
-#: What none of the four uses does is left out, such as a file that is renamed to itself.
-LOSSES: tuple[DataLoss, ...] = (
-    DataLoss(
-        Use.CHECKPOINTS,
-        "delete_recursively.deletes-everything",
-        "names/beside[delete_recursively-names]",
-        "b'stays'",
-        "Deleting the directory `ckpt-1` also deletes `ckpt-10`.",
-    ),
-    DataLoss(
-        Use.MODELS,
-        "delete_recursively.deletes-everything",
-        "names/beside[delete_recursively-names]",
-        "b'stays'",
-        "Deleting version `1` of a model also deletes version `10`.",
-    ),
-    DataLoss(
-        Use.CHECKPOINTS,
-        "rename_file.source-is-gone",
-        "names/beside[rename_file-names]",
-        "b'stays'",
-        "Renaming `ckpt-1` loses `ckpt-10`.",
-    ),
-    DataLoss(
-        Use.CHECKPOINTS,
-        "rename_file.error-changes-nothing",
-        "move/refused[rename_file-missing]",
-        "'target': b'",
-        "A renaming that fails because its source is missing deletes the file that was to be replaced.",
-    ),
-    DataLoss(
-        Use.LOGS,
-        "new_appendable_file.keeps-what-exists",
-        "write/append-to-what-exists",
-        "onetwo",
-        "Appending to a file deletes what was in it.",
-    ),
-    DataLoss(
-        Use.CHECKPOINTS,
-        "rename_file.error-changes-nothing",
-        "names/beside[rename_file-names]",
-        "b'stays'",
-        "A renaming of `ckpt-1` that fails loses `ckpt-10`.",
-    ),
-    DataLoss(
-        Use.CHECKPOINTS,
-        "delete_recursively.error-changes-nothing",
-        "names/beside[delete_recursively-names]",
-        "b'stays'",
-        "A deletion of the directory `ckpt-1` that fails deletes `ckpt-10`.",
-    ),
-    DataLoss(
-        Use.MODELS,
-        "delete_recursively.error-changes-nothing",
-        "names/beside[delete_recursively-names]",
-        "b'stays'",
-        "A deletion of version `1` of a model that fails deletes version `10`.",
-    ),
+
+class _LossTable(Struct, forbid_unknown_fields=True):
+    clause: str
+    case: str
+    data: str
+    says: dict[Use, str]
+
+
+class _UsesFile(Struct, forbid_unknown_fields=True):
+    use: dict[Use, _UseTable]
+    common: tuple[_CommonRule, ...]
+    loss: tuple[_LossTable, ...]
+
+    def rules(self, use: Use) -> Rules:
+        """How a use is decided: its own rules, then those that it has in common with others."""
+        own = tuple(Rule(clause, does) for clause, does in self.use[use].does.items())
+        return Rules((*own, *(rule for rule in self.common if use in rule.of)), self.use[use].needs)
+
+
+_FILE = typed_toml.read(Path(__file__).with_suffix(".toml"), _UsesFile)
+USES: Mapping[Use, Rules] = {use: _FILE.rules(use) for use in Use}
+LOSSES = tuple(
+    DataLoss(use, one.clause, one.case, one.data, says) for one in _FILE.loss for use, says in one.says.items()
 )
 
 #: A breach of a SHOULD counts too: for who uses the storage it is a breach.
@@ -259,24 +168,17 @@ def _decision(report: Report, use: Use, marks: tuple[Mark, ...]) -> Decision:
     if missing:
         return Decision(use, Word.NOT_KNOWN, tuple(_not_known(report, USES[use], missing)))
     kept = (rule for rule in USES[use].rules if _is_kept(report, rule.clause))
-    return Decision(
-        use, Word.WORKS, tuple(Reason(f"{rule.does.rstrip(',')}: tried, and works.", rule.clause) for rule in kept)
-    )
+    works = (Reason(f"{rule.does.rstrip(',')}: tried, and works.", rule.clause) for rule in kept)
+    return Decision(use, Word.WORKS, tuple(works))
 
 
 def _lost(report: Report, use: Use, marks: tuple[Mark, ...]) -> Iterator[Reason]:
     for mark in marks:
-        if mark.use is use:
-            for case, check in _checks(report, mark.clause):
-                if case.id == mark.case and check.verdict in _BROKEN:
-                    yield Reason(mark.says, mark.clause, case.id, mark)
-                    break
+        if mark.use is use and any(check.verdict in _BROKEN for check in _checks_of(report, mark)):
+            yield Reason(mark.says, mark.clause, mark.case, mark)
     for loss in LOSSES:
-        if loss.use is use:
-            for case, check in _checks(report, loss.clause):
-                if case.id == loss.case and _shows(check, loss.data):
-                    yield Reason(loss.says, loss.clause, case.id)
-                    break
+        if loss.use is use and any(_shows(check, loss.data) for check in _checks_of(report, loss)):
+            yield Reason(loss.says, loss.clause, loss.case)
 
 
 def _shows(check: CheckRecord, data: str) -> bool:
@@ -311,7 +213,8 @@ def _wrong(rule: Rule, case: CaseRecord) -> Iterator[Reason]:
         ):
             yield Reason(f"{rule.does} fails: {_seen(check)}.", check.clause, case.id)
     if about and case.ended is Ending.BLOCKED and case.reason:
-        yield Reason(f"{rule.does} cannot be done: {_cause(case)}.", rule.clause, case.id)
+        cause = _short(case.reason.removeprefix("blocked by ").strip())
+        yield Reason(f"{rule.does} cannot be done: {cause}.", rule.clause, case.id)
 
 
 def _seen(check: CheckRecord) -> str:
@@ -325,11 +228,6 @@ def _seen(check: CheckRecord) -> str:
         return f"{who} answers {answered[2]}, and not {expected.removeprefix(_CODE)}"
     wanted = f", and not {_short(expected)}" if "=" in expected else ""
     return f"{f'{op}: ' if of_op else ''}{_short(check.got)}{wanted}"
-
-
-def _cause(case: CaseRecord) -> str:
-    """Why a case did not come to its end, in words for the end of a sentence."""
-    return _short((case.reason or "").removeprefix("blocked by ").strip())
 
 
 def _short(text: str) -> str:
@@ -351,3 +249,7 @@ def _not_known(report: Report, rules: Rules, missing: Iterable[tuple[str, ...]])
 
 def _checks(report: Report, clause: str) -> Iterator[tuple[CaseRecord, CheckRecord]]:
     return ((case, check) for case in report.cases for check in case.checks if check.clause == clause)
+
+
+def _checks_of(report: Report, one: Mark | DataLoss) -> Iterator[CheckRecord]:
+    return (check for case, check in _checks(report, one.clause) if case.id == one.case)

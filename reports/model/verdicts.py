@@ -55,16 +55,7 @@ WORST_FIRST: tuple[Verdict, ...] = (
 _RANK = {verdict: rank for rank, verdict in enumerate(WORST_FIRST)}
 
 #: The verdicts of checks that compared something with an answer of the plugin.
-JUDGED: frozenset[Verdict] = frozenset(
-    {
-        Verdict.CONFORM,
-        Verdict.TOLERATED,
-        Verdict.INFORMATIONAL,
-        Verdict.WARNING,
-        Verdict.VIOLATION,
-        Verdict.WAIVED,
-    }
-)
+JUDGED = frozenset(Verdict) - {Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR, Verdict.DOES_NOT_APPLY}
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -5,10 +5,10 @@ import pytest
 from ...harness.ops.codes import Code
 from ..contract.network import endings, passing, troubles
 from ..engine.case import Case
-from ..engine.contents import harmed, missing
-from ..engine.failing import lacking
+from ..engine.contents import missing
 from ..engine.marks import clauses, condition, over_tables
 from ..engine.networking import Network
+from .compared import harm, undone, wrongly_ok
 from .stimuli import demand_own, given_up, stimuli
 
 pytestmark = over_tables
@@ -53,15 +53,10 @@ def test_in_trouble(case: Case, name: str) -> None:
             if attempt.unreadable:
                 check(AGAIN, trouble, "it works again", f"another process: {attempt.unreadable}")
                 continue
-            check(KEPT, trouble, "what was there", harmed(
-                network.before, whole.there, attempt.there, gives_up))  # fmt: skip
+            check(KEPT, trouble, "what was there", harm(network, attempt, gives_up))
             if went.died is not None:
                 continue
-            lacks = lacking(network.before, whole, went, attempt.there) if went.ok else None
-            # What was right in a part that answered OK says nothing of the rest.
-            if went.values != whole.went.values[: len(went.values)]:
-                lacks = lacks or f"it gave {went.values!r}"
-            check(TOLD, trouble, "an error, or all of its work", lacks and f"OK, but {lacks}")
+            check(TOLD, trouble, "an error, or all of its work", wrongly_ok(network, attempt))
             code = None if went.failed is None else went.failed.code
             if code is Code.OUT_OF_RANGE:
                 check(TOLD, trouble, "an error, or all of its work", f"the end of a file, {went.told}")
@@ -70,8 +65,7 @@ def test_in_trouble(case: Case, name: str) -> None:
             check(NEVER, trouble, "not NOT_FOUND", went.told if code is Code.NOT_FOUND and not done else None)
             if code not in (None, Code.NOT_FOUND) and not done:
                 check(CODE, trouble, "a code that says: try again", None if code in passing() else went.told)
-            lacks = lacking(network.before, whole, again, attempt.there_again)
-            check(AGAIN, trouble, "it works again", lacks if again.ok else again.told)
+            check(AGAIN, trouble, "it works again", undone(network, again, attempt.there_again))
             more = network.kept(attempt)
             if attempt.waited:
                 kept = f"{more} more are open" if more > 0 else None

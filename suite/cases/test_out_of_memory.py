@@ -5,12 +5,10 @@ from operator import attrgetter
 import pytest
 
 from ...harness.ops.codes import Code
-from ..engine.allocating import Allocations
+from ..engine.allocating import Allocations, Registrations
 from ..engine.case import Case
-from ..engine.contents import harmed
-from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
-from ..engine.registering import Registrations
+from .compared import harm, undone, wrongly_ok
 from .once import told_once
 from .stimuli import demand_own, given_up
 from .test_system_calls import STIMULI
@@ -33,7 +31,6 @@ def test_one_fails(case: Case, name: str) -> None:
     # What other allocations show in an op has the same cause.
     check = told_once(case, attrgetter("op"), f"{name}: ")
     with Allocations(case, stimulus) as allocations:
-        before, whole = allocations.before, allocations.whole
         for failure, attempt in allocations.attempts():
             went, again = attempt.went, attempt.again
             check(LIVES, failure, "an answer", went.died)
@@ -41,17 +38,12 @@ def test_one_fails(case: Case, name: str) -> None:
                 if went.died is None:
                     check(AGAIN, failure, "it works again", again.died or attempt.unreadable)
                 continue
-            check(KEPT, failure, "what was there", harmed(before, whole.there, attempt.there, gives_up))
+            check(KEPT, failure, "what was there", harm(allocations, attempt, gives_up))
             if went.died is not None:
                 continue
-            lacks = lacking(before, whole, went, attempt.there) if went.ok else None
-            # What was right in a part that answered OK says nothing of the rest.
-            if went.values != whole.went.values[: len(went.values)]:
-                lacks = lacks or f"it gave {went.values!r}"
-            check(TOLD, failure, "an error, or all of its work", lacks and f"OK, but {lacks}")
-            lacks = lacking(before, whole, again, attempt.there_again)
-            check(AGAIN, failure, "it works again", lacks if again.ok else again.told)
-            wrong = attempt.closed_wrongly(whole)
+            check(TOLD, failure, "an error, or all of its work", wrongly_ok(allocations, attempt))
+            check(AGAIN, failure, "it works again", undone(allocations, again, attempt.there_again))
+            wrong = attempt.closed_wrongly(allocations.whole)
             if attempt.waited or wrong:
                 check(CLOSED, failure, "each descriptor closed", wrong)
             if went.failed is not None:

@@ -14,7 +14,7 @@ from ...harness.ops.outcomes import DiedError, Outcome
 from ...harness.over_tables.files import handle_of
 from ...harness.wire import Reply, Value
 from ..engine.case import Case, NoStimulusError
-from ..engine.failing import AGAIN, FIRST, prepare
+from ..engine.disturbing import AGAIN, FIRST, prepare
 from ..engine.marks import clauses, condition, over_tables
 from ..engine.stimulus import Performance
 from .test_system_calls import STIMULI
@@ -133,7 +133,7 @@ def test_side_by_side(case: Case) -> None:
     if case.bench.hosts_differ:
         raise NoStimulusError("its storage lives in its process")
     # Each has a process of its own, whatever --host-scope says.
-    bench = case.bench.with_timeout(case.bench.target.timeout)
+    bench = case.bench.apart()
     trials = [case.trial(bench, number) for number in range(PROCESSES)]
     try:
         for trial in trials:

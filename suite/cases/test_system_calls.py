@@ -6,9 +6,9 @@ import pytest
 
 from ..contract.system_calls import allowed, codes
 from ..engine.case import Case
-from ..engine.contents import harmed
-from ..engine.failing import Trials, is_unreported, lacking
+from ..engine.failing import Trials, is_unreported
 from ..engine.marks import clauses, condition, over_tables
+from .compared import harm, undone
 from .once import told_once
 from .stimuli import demand_own, given_up, stimuli
 
@@ -38,26 +38,23 @@ def test_one_fails(case: Case, name: str) -> None:
     # What else the call can have breaks a clause for the same cause.
     check = told_once(case, attrgetter("call"), f"{name}: ")
     with Trials(case, stimulus) as trials:
-        whole = trials.whole
         for failure, attempt, once_more in trials.attempts():
             went = attempt.went
-            lacks = lacking(trials.before, whole, went, attempt.there)
+            lacks = trials.lacking(went, attempt.there)
             if lacks is None and went.ok and is_unreported(failure, attempt, durable=stimulus.durable):
                 lacks = "nobody says so"
             may_lack = (name, failure.error) in allowed()
             wrong = went.died or (f"OK, but {lacks}" if went.ok and lacks and not may_lack else None)
             check(TOLD, failure, "an error, or all of its work", wrong)
-            check(KEPT, failure, "what was there", harmed(trials.before, whole.there, attempt.there, gives_up))
+            check(KEPT, failure, "what was there", harm(trials, attempt, gives_up))
             if went.died is not None:
                 continue
-            wrong = attempt.closed_wrongly(whole)
+            wrong = attempt.closed_wrongly(trials.whole)
             if attempt.waited or wrong:
                 check(CLOSED, failure, "each descriptor closed once", wrong)
-            lacks = lacking(trials.before, whole, attempt.again, attempt.there_again)
-            check(AGAIN, failure, "it works again", lacks if attempt.again.ok else attempt.again.told)
+            check(AGAIN, failure, "it works again", undone(trials, attempt.again, attempt.there_again))
             if once_more is not None:
-                lacks = lacking(trials.before, whole, once_more.again, once_more.there)
-                lacks = lacks if once_more.again.ok else once_more.again.told
+                lacks = undone(trials, once_more.again, once_more.there)
                 check(AGAIN, failure, "it works again", lacks and f"on the same files: {lacks}")
             if failure.is_transparent:
                 check(INTERRUPTED, failure, "OK", None if went.ok else went.told)

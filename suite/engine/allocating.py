@@ -1,26 +1,25 @@
-"""Allocations that fail: how many an op makes, the plan of those that fail, and what comes of one failure."""
+"""Allocations that fail: how many an op makes, the plan of those that fail, and what comes of one failure.
+
+They fail in ops, and while a plugin is registered: in TF_InitPlugin, which has no status, and in init.
+"""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 
-from ...harness.hosting.client import Host, HostFaultError
+from ...harness.hosting.client import OP_OF_COMMAND, Host, HostFaultError
 from ...harness.hosting.loader import BlockedError
+from ...harness.hosting.registration import Scheme, register
 from ...harness.launchers.sanitizers import SLOWER
 from ...harness.native import native_directory
+from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import DiedError
-from ..judge.evidence import Condition
 from .case import Case, NoStimulusError, NotTriedError
-from .closing import Closing
-from .failing import AGAIN, FIRST, Attempt, below, open_now, prepare
-from .setup import Tree
+from .disturbing import AGAIN, FIRST, Attempt, Came, DisturbedStimulus, Disturbing, open_now, prepare
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
 
-#: So many failures are tried in a case at most; what is left out is counted and told.
-MOST = 60
-#: So often a failure is tried that did not come about.
-TIMES = 3
 #: What a host loads first whose allocator can be made to fail.
 LIBRARY, PRELOADED = "libtffs_allocator.so", "LD_PRELOAD"
 #: What is asked of such a host: to count, and to count no more.
@@ -46,120 +45,140 @@ class FailedAllocation:
         return f"allocation{which} in {self.op} fails"
 
 
-class Allocations:
-    """A stimulus of a case, performed in a fresh host and a fresh directory each time.
-
-    At first nothing fails: `whole` is what comes of it then. Raises BlockedError where it does not work even so,
-    NoStimulusError where nothing is allocated, and NotTriedError.
-    """
+class Allocations(DisturbedStimulus):
+    """A stimulus of which one allocation fails each time. Raises NotTriedError where none can be made to fail."""
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
-        self._case = case
-        self._stimulus = stimulus
-        self._tried = 0
-        self.before: Tree = dict(stimulus.before)
-        self._bench = allocating(case.bench)
-        self._closing = Closing(case.bench.target.timeout)
-        try:
-            whole, called = self._attempt(COUNT, 0)
-            for went in (whole.went, whole.again):
-                if went.failed is not None:
-                    case.check.implemented(went.failed)
-                    raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
-                if went.died is not None:
-                    raise BlockedError("the host", went.died)
-            self.whole = whole
-            self._planned = plan(called)
-            if not self._planned:
-                raise NoStimulusError("it asks the C library for no memory")
-        except DiedError as died:
-            self._bench.close()
-            raise BlockedError(died.death.op, str(died)) from died
-        except BaseException:
-            self._bench.close()
-            raise
+        super().__init__(case, allocating(case.bench), stimulus)
 
-    def __enter__(self) -> "Allocations":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bench.close()
+    def begin(self) -> None:
+        """Perform the stimulus as it is, and count."""
+        with self.control() as control:
+            whole, self._called = self._performed(control, COUNT, 0)
+        self.begin_with(whole)
 
     def attempts(self) -> Iterator[tuple[FailedAllocation, Attempt]]:
-        """Each failure of the plan, and what came of it. What ended the process is not tried again in that op.
+        """Each failure of the plan, and what came of it, as `failing` says."""
+        return failing(self, plan(self._called), self._failed)
 
-        Raises NotTriedError where none came about.
-        """
-        ended, tried = set[str](), 0
-        for failure in self._planned[:MOST]:
-            attempt = None if failure.op in ended else self._brought_about(failure)
-            if attempt is None:
-                continue
-            if attempt.went.died is not None:
-                ended.add(failure.op)
-            self._closing.is_told |= attempt.stays_open(self.whole)
-            tried += 1
-            yield failure, attempt
-        if not tried:
-            raise NotTriedError(f"no allocation failed of {len(self._planned)} that were made before")
-        left = len(self._planned) - tried
-        said = f"{tried} failing allocations were tried" + (f", {left} were left out" if left else "")
-        self._case.condition = Condition(output=f"{said}\n")
-
-    def _brought_about(self, failure: FailedAllocation) -> Attempt | None:
-        """What came of a failure; None where less was allocated each time, as where a listing has more now and then."""
-        for _ in range(TIMES):
-            attempt, called = self._attempt(failure.call, failure.number)
-            made = called[failure.call - 1][1] if failure.call <= len(called) else 0
-            if attempt.went.died is not None or made >= failure.number:
-                return attempt
-        return None
-
-    def _attempt(self, call: int, number: int) -> tuple[Attempt, list[tuple[str, int]]]:
-        """What came of the stimulus while an allocation failed, and what was counted as long as the process lived."""
-        self._tried += 1
-        trial = self._case.trial(self._bench, self._tried)
-        try:
-            return self._performed(trial, call, number)
-        finally:
-            if call == COUNT:
-                self._case.surroundings.trace.extend(trial.surroundings.trace)
-            trial.surroundings.clear()
+    def _failed(self, failure: FailedAllocation) -> Attempt | None:
+        """What came of a failure; None where less was allocated, as where a listing has more now and then."""
+        with self.trial() as trial:
+            attempt, called = self._performed(trial, failure.call, failure.number)
+        made = called[failure.call - 1][1] if failure.call <= len(called) else 0
+        if attempt.died is None and made < failure.number:
+            return None
+        self._closing.is_told |= attempt.stays_open(self.whole)
+        return attempt
 
     def _performed(self, case: Case, call: int, number: int) -> tuple[Attempt, list[tuple[str, int]]]:
+        """What came of the stimulus while an allocation failed, and what was counted as long as the process lived."""
         for place in (FIRST, AGAIN):
             prepare(case, place, self._stimulus.before)
         place, went, again = AGAIN, Performance(case, FIRST), Performance(case, AGAIN)
         called: list[tuple[str, int]] = []
         directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
-        before = open_now(case, directory)
+        before = open_now(case, f"{directory}/")
         watched(case.surroundings.host, call, number)
         went.perform(self._stimulus)
         if went.died is None:
             called = watched(case.surroundings.host, NO_MORE, 0)
             # What it remembers of a failure it may remember by the path, or in what is open.
-            changes_nothing = call != COUNT and self.whole.there == self.before
+            changes_nothing = not self.is_control and self.whole.there == self.before
             for place in (AGAIN, FIRST) if changes_nothing else (AGAIN,):
                 again = Performance(case, place, went.objects if place == FIRST else ())
-                again.perform(self._stimulus)
-                again.clean_up()
+                again.perform_all(self._stimulus)
                 if not again.ok:
                     break
             went.clean_up()
-        most = max(before, self.whole.open if call != COUNT else 0)
-        left = before if went.died else self._closing.wait(lambda: open_now(case, directory), most)
-        if not self._case.bench.hosts_differ:
+        left = before
+        if went.died is None:
+            left = self._closing.wait(lambda: open_now(case, f"{directory}/"), self.most(before))
+        if not self.case.bench.hosts_differ:
             case.surroundings.end_host()
         elif went.died is not None or again.died is not None:
-            return Attempt(went, again, {}, {}, unreadable="what was there ended with the process"), called
+            return Attempt(went, again, unreadable="what was there ended with the process"), called
+        attempt = Attempt(went, again, open_before=before, open=left)
+        return self.looked_at(attempt, place, case.setup.tree), called
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationOutcome:
+    """How a registration went: what ended the process, and what became of each scheme whose init was called.
+
+    `called` has a function of the plugin and a number of allocations for each call, as long as the process lived.
+    """
+
+    died: DiedError | None
+    called: list[tuple[str, int]]
+    registered: frozenset[str] = frozenset()
+    schemes: tuple[Scheme, ...] = ()
+    message: str = ""
+
+    def made(self, call: int) -> int:
+        """How many allocations that call made."""
+        return self.called[call - 1][1] if call <= len(self.called) else 0
+
+    def of(self, failure: FailedAllocation) -> Scheme | None:
+        """The scheme in whose init an allocation failed."""
+        inits = [call for call, (op, _) in enumerate(self.called, 1) if op == "init"]
+        return dict(zip(inits, self.schemes, strict=False)).get(failure.call)
+
+
+class Registrations(Disturbing):
+    """The plugin of a case is loaded and registered, in a fresh host each time. Raises NotTriedError."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case, allocating(case.bench))
+
+    def begin(self) -> None:
+        """Register the plugin. What does not work even so is left out."""
+        whole = self._attempt(COUNT, 0)
+        if whole.died is not None:
+            raise BlockedError(whole.died.death.op, str(whole.died)) from whole.died
+        if self._bench.target.scheme not in whole.registered:
+            raise BlockedError("registration", whole.message)
+        self._planned = [
+            one for one in plan(whole.called) if (scheme := whole.of(one)) is None or scheme.code is Code.OK
+        ]
+
+    def attempts(self) -> Iterator[tuple[FailedAllocation, RegistrationOutcome]]:
+        """Each failure of the plan, and what came of it, as `failing` says."""
+        return failing(self, self._planned, self._failed)
+
+    def _failed(self, failure: FailedAllocation) -> RegistrationOutcome | None:
+        """What came of a failure; None where less was allocated."""
+        attempt = self._attempt(failure.call, failure.number)
+        came_about = attempt.died is not None or attempt.made(failure.call) >= failure.number
+        return attempt if came_about else None
+
+    def _attempt(self, call: int, number: int) -> RegistrationOutcome:
+        host = self._bench.loader.bare()
         try:
-            there, there_again = below(case.setup.tree(), FIRST, place)
-        except (BlockedError, DiedError) as failed:
-            if call == COUNT:
-                raise
-            return Attempt(went, again, {}, {}, unreadable=str(failed)), called
-        waited = not self._closing.is_told
-        return Attempt(went, again, there, there_again, open_before=before, open=left, waited=waited), called
+            watched(host, call, number)
+            went = register(host, self._bench.target.plugin)
+            called = [(OP_OF_COMMAND.get(command, command), count) for command, count in watched(host, NO_MORE, 0)]
+        except DiedError as died:
+            return RegistrationOutcome(died, [])
+        finally:
+            host.close()
+        tried = tuple(scheme for scheme in went.schemes if scheme.init_called)
+        return RegistrationOutcome(None, called, frozenset(went.registered), tried, went.message)
+
+
+def failing(
+    case: Disturbing, planned: Sequence[FailedAllocation], attempt: Callable[[FailedAllocation], Came | None]
+) -> Iterator[tuple[FailedAllocation, Came]]:
+    """Each failure of the plan, and what came of it. What ended the process is not tried again in that op.
+
+    Raises NoStimulusError where there is nothing to fail, and NotTriedError where no failure came about.
+    """
+    if not planned:
+        raise NoStimulusError("it asks the C library for no memory")
+    yield from case.disturbed(planned, attempt, attrgetter("op"), attrgetter("died"))
+    if not case.tried:
+        raise NotTriedError(f"no allocation failed of {len(planned)} that were made before")
+    case.tell("failing allocations", case.tried, len(planned) - case.tried)
 
 
 def plan(called: list[tuple[str, int]]) -> list[FailedAllocation]:
@@ -185,9 +204,7 @@ def allocating(bench: Workbench) -> Workbench:
         raise NotTriedError(f"{PRELOADED} is set, which may bring another allocator")
     if {" ", ":"} & set(str(library)):
         raise NotTriedError(f"{PRELOADED} takes no path with a blank or a colon: {library}")
-    target = replace(bench.target, environment={**environment, PRELOADED: str(library)}, host_scope="case")
-    knowledge = replace(bench.knowledge, root_made=bench.root_made, hosts_differ=bench.hosts_differ)
-    return Workbench(target, knowledge, max_hangs=None)
+    return bench.apart(environment={**environment, PRELOADED: str(library)})
 
 
 def watched(host: Host, call: int, number: int) -> list[tuple[str, int]]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from .case_facts import TIERS, CaseFacts
 from .marks import CALLS, UNDEFINED
 
@@ -33,29 +31,13 @@ def function_id(module: str, function: str) -> str:
     return f"{module}/{function.removeprefix('test_').replace('_', '-')}"
 
 
-def case_id(item: Any) -> str:
-    """The id of a case, the same whatever the targets: `read/across-the-end` or `status/one-path[stat-missing]`."""
-    return listed(item).id
-
-
-def clauses(item: Any) -> tuple[str, ...]:
-    """The clauses a case declares: those of its parameters first, for they are what it is about."""
-    return listed(item).clauses
-
-
-def tier(item: Any) -> str:
-    """The smallest tier a case belongs to."""
-    return listed(item).tier
-
-
-def is_over_tables(item: pytest.Item) -> bool:
-    """Whether a case is marked `over_tables`."""
-    return item.get_closest_marker("tffs_over_tables") is not None
-
-
 @dataclass(frozen=True, slots=True)
 class Listed(CaseFacts):
-    """A case that pytest did not collect; `body` runs it when it is called with a `Case` as `case`."""
+    """A case as its module has it; `body` runs it when it is called with a `Case` as `case`.
+
+    Its id is the same whatever the targets: `read/across-the-end` or `status/one-path[stat-missing]`. The clauses of
+    its parameters come first, for they are what it is about.
+    """
 
     body: "functools.partial[None]" = field(compare=False, repr=False)
 
@@ -100,7 +82,9 @@ def _key(arguments: Mapping[str, Any]) -> tuple[int, ...]:
 
 def _listed(module: str, name: str, function: Any) -> list[Listed]:
     marks: Sequence[Any] = getattr(function, "pytestmark", [])
-    of_module = _as_list(getattr(sys.modules[function.__module__], "pytestmark", ()))
+    of_module = getattr(sys.modules[function.__module__], "pytestmark", ())
+    # A module may name one mark by itself.
+    of_module = of_module if isinstance(of_module, (list, tuple)) else [of_module]
     own = [entry for mark in marks if mark.name == "tffs_clauses" for entry in mark.args]
     level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "quick")
     calls = next((mark.args[0] for mark in marks if mark.name == "tffs_calls"), CALLS)
@@ -123,11 +107,6 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
         over_tables = any(mark.name == "tffs_over_tables" for mark in (*marks, *marked, *of_module))
         result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc, over_tables, calls, body))
     return result
-
-
-def _as_list(marks: Any) -> Sequence[Any]:
-    """The marks of a module, which may name one by itself."""
-    return marks if isinstance(marks, (list, tuple)) else [marks]
 
 
 def _names(given: str | Sequence[str]) -> list[str]:

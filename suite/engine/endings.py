@@ -1,17 +1,13 @@
 """A history that ends early, in a fresh host and a fresh directory each time."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Self
+from collections.abc import Callable, Sequence
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import WritableFile
-from ...harness.ops.outcomes import DiedError
 from ..contract.survival import History, Moment, SurvivalStep
-from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
-from .failing import FIRST, prepare
+from .disturbing import FIRST, Disturbing, below, blocked_by_death, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 
@@ -48,46 +44,29 @@ class Steps:
                 do.done(getattr(do.fs, step.op)(*uris), *others)
 
 
-class Endings:
-    """A history, and what ends it early.
+class Endings(Disturbing):
+    """A history, and what ends it early. At first the process ends by itself.
 
-    As a context: at first the process ends by itself. That raises NoStimulusError where nothing can survive, and
-    BlockedError where the history does not work even so.
+    Raises NoStimulusError where nothing can survive.
     """
 
     def __init__(self, case: Case, history: History) -> None:
         if case.bench.hosts_differ:
             raise NoStimulusError("its storage lives in its process, and ends with it")
-        self.case = case
         self.history = history
         self.own = case.surroundings.present
-        # What hangs or dies behind such an end says nothing of other cases.
-        self._bench = case.bench.with_timeout(case.bench.target.timeout)
-        self._tried = 0
+        super().__init__(case, case.bench.apart())
 
-    def __enter__(self) -> Self:
-        try:
-            self._to_its_end()
-        except BaseException:
-            self._bench.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bench.close()
-
-    def _to_its_end(self) -> None:
-        with self.trial() as trial:
+    def begin(self) -> None:
+        """Perform the history to its end."""
+        with blocked_by_death(), self.trial() as trial:
             went, _ = self.performed(trial)
             went.clean_up()
             self.case.surroundings.trace.extend(trial.surroundings.trace)
-            if went.failed is not None:
-                self.case.check.implemented(went.failed)
-                if self.history.takes_a_directory and went.failed.code is Code.FAILED_PRECONDITION:
-                    raise NoStimulusError(f"{went.failed.op} takes no directories")
-                raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
-            if went.died is not None:
-                raise BlockedError("the host", went.died)
+            failed = went.failed
+            if failed is not None and failed.code is Code.FAILED_PRECONDITION and self.history.takes_a_directory:
+                raise NoStimulusError(f"{failed.op} takes no directories")
+            self.demand(went)
             # What a plugin leaves to the end of its process is done then.
             trial.surroundings.loaded.host.quit()
             wrong = self.wrong_at_the_end(trial)
@@ -103,18 +82,6 @@ class Endings:
         """The end of the history."""
         return Moment(len(self.history.steps) - 1, True)
 
-    @contextlib.contextmanager
-    def trial(self) -> Iterator[Case]:
-        """A case with a host and a directory of its own."""
-        trial = self.case.trial(self._bench, self._tried)
-        self._tried += 1
-        try:
-            yield trial
-        except DiedError as died:
-            raise BlockedError(died.death.op, str(died)) from died
-        finally:
-            trial.surroundings.clear()
-
     def performed(self, trial: Case, count: int | None = None) -> tuple[Performance, Steps]:
         """How the first steps went; all of them, where nobody says how many."""
         prepare(trial, FIRST, self.history.before)
@@ -122,16 +89,10 @@ class Endings:
         went.perform(Stimulus(steps))
         return went, steps
 
-    def tell(self, what: str, tried: int, left_out: int = 0) -> None:
-        """Say in the output of the case how many ends were tried."""
-        said = f"{tried} {what} were tried" + (f", {left_out} were left out" if left_out > 0 else "")
-        self.case.condition = Condition(output=f"{said}\n")
-
 
 def tree(trial: Case) -> Tree:
     """What is there where the history was performed."""
-    below = f"{FIRST}/"
-    return {path.removeprefix(below): got for path, got in trial.setup.tree().items() if path.startswith(below)}
+    return next(below(trial.setup.tree(), FIRST))
 
 
 def end(trial: Case) -> None:

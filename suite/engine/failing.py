@@ -1,32 +1,23 @@
 """System calls that fail: which an op makes, the plan of those that fail, and what comes of one failure."""
 
-import contextlib
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 
-from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.strace import BY_NUMBER, Call, Injection, NoStraceError, Strace
 from ...harness.ops.outcomes import DiedError
 from ..contract.system_calls import EINTR, Failing, calls
-from ..judge.evidence import Condition
 from .case import Case, NoStimulusError, NotTriedError
-from .closing import Closing
-from .contents import missing
-from .setup import Tree
+from .disturbing import AGAIN, FIRST, Attempt, DisturbedStimulus, below, brought_about, not_closed, open_now, prepare
 from .stimulus import Performance, Stimulus
 
-#: So many failures are tried in a case at most; what is left out is counted and told.
-MOST = 60
-#: So often a failure is tried that did not come about where it was planned.
-TIMES = 3
 #: Why nothing fails where files are elsewhere.
 NO_CALLS = "makes no system calls on files of the case"
-#: The directories of a case in which the ops meet a failure, and in which they are performed again.
-FIRST, AGAIN = "1", "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,85 +44,31 @@ class FailedCall:
         """Whether the op is to answer as ever."""
         return self.error in self.how.transparent
 
+    def injection(self, directory: str) -> Injection:
+        """What strace does, where the case works in this directory."""
+        file = "" if self.file is None else os.path.join(directory, self.file).rstrip("/")
+        return Injection(self.call, self.number, self.error, file)
+
     def __str__(self) -> str:
         which = f" {self.occurrence} of {self.of}" if self.of > 1 else ""
         return f"{self.call}{which} fails with {self.error}"
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What came of a stimulus: how it went, once more in another directory, and what is in both then.
-
-    `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end.
-    Where that was not waited for, more may be open than will be. `unreadable` says why another process cannot look at
-    what is there.
-    """
-
-    went: Performance
-    again: Performance
-    there: Tree
-    there_again: Tree
-    calls: tuple[Call, ...] = ()
-    directory: str = ""
-    open_before: int = 0
-    open: int = 0
-    waited: bool = True
-    unreadable: str = ""
-
-    def stays_open(self, whole: "Attempt") -> bool:
-        """Whether a descriptor does; in `whole` nothing failed."""
-        # A close(2) that strace fails is not made.
-        return self.waited and self.open - _not_closed(self.calls) > max(self.open_before, whole.open)
-
-    def closed_wrongly(self, whole: "Attempt") -> str | None:
-        """What is wrong with the descriptors that are open, in words; in `whole` nothing failed."""
-        if self.stays_open(whole):
-            return "a descriptor stays open"
-        left = self.open - _not_closed(self.calls)
-        # One that was open before may be given up for any other failure.
-        again = _not_closed(self.calls) and left < min(self.open_before, whole.open)
-        return "a descriptor is closed once more" if again else None
-
-
-class Trials:
-    """A stimulus of a case, performed in a fresh host and a fresh directory each time.
-
-    At first nothing fails: `whole` is what comes of it then. Raises NoStimulusError where nothing can fail, and
-    BlockedError where it does not work even so.
-    """
+class Trials(DisturbedStimulus):
+    """A stimulus of which one system call fails each time. Raises NoStimulusError where none can."""
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
-        self._case = case
-        self._stimulus = stimulus
-        self.before: Tree = dict(stimulus.before)
         if case.bench.hosts_differ:
             raise NoStimulusError("its storage lives in its process, and not in files")
-        # What a set-up meets there is for other cases to say.
-        control = case.trial(case.bench, 0)
-        self._closing = Closing(case.bench.target.timeout)
-        try:
-            self.whole = _attempt(control, stimulus, None, self._closing)
-        except DiedError as died:
-            raise BlockedError(died.death.op, str(died)) from died
-        finally:
-            case.surroundings.trace.extend(control.surroundings.trace)
-            control.surroundings.clear()
-        for went in (self.whole.went, self.whole.again):
-            if went.failed is not None:
-                case.check.implemented(went.failed)
-                raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
-            if went.died is not None:
-                raise BlockedError("the host", went.died)
-        # What hangs or dies for a failure says nothing of other cases.
-        self._bench = case.bench.with_timeout(case.bench.target.timeout)
-        self._tried = 0
+        super().__init__(case, case.bench.apart(), stimulus)
         self._repeated: set[str] = set()
 
-    def __enter__(self) -> "Trials":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bench.close()
+    def begin(self) -> None:
+        """Perform the stimulus as it is."""
+        # What a set-up meets there is for other cases to say.
+        with self.control(self.case.bench) as control:
+            whole = self._performed(control, None)
+        self.begin_with(whole)
 
     def plan(self) -> list[FailedCall]:
         """What fails, one after the other. Raises NotTriedError where nothing can."""
@@ -146,26 +83,13 @@ class Trials:
     def attempts(self) -> Iterator[tuple[FailedCall, Attempt, Attempt | None]]:
         """Each failure of the plan, what came of it, and of the same once more, as `_once_more` says.
 
-        A call after whose failure the process ended is not failed any more. Raises NotTriedError at the end where some
-        did not come about.
+        Raises NotTriedError at the end where some did not come about.
         """
         planned = self.plan()
-        missed, ended, tried = [], set[str](), 0
-        for failure in planned[:MOST]:
-            if failure.call in ended:
-                continue
-            attempt = self._brought_about(failure)
-            if attempt is None:
-                missed.append(failure)
-                continue
-            tried += 1
-            if attempt.went.died is not None:
-                ended.add(failure.call)
-            self._closing.is_told |= attempt.stays_open(self.whole)
+        for failure, attempt in self.disturbed(planned, self._failed, attrgetter("call"), attrgetter("died")):
             yield failure, attempt, self._once_more(failure, attempt)
-        left = len(planned) - tried - len(missed)
-        said = f"{tried} failing system calls were tried" + (f", {left} were left out" if left else "")
-        self._case.condition = Condition(output=f"{said}\n")
+        missed = self.missed
+        self.tell("failing system calls", self.tried, len(planned) - self.tried - len(missed))
         if missed:
             raise NotTriedError(f"{len(missed)} of {len(planned)} failures did not come about, such as: {missed[0]}")
 
@@ -179,130 +103,67 @@ class Trials:
         if attempt.went.failed is None or not begins or failure.call in ("close", *self._repeated):
             return None
         self._repeated.add(failure.call)
-        return self._brought_about(failure, FIRST)
+        return brought_about(partial(self._failed, again=FIRST), failure)
 
-    def _brought_about(self, failure: FailedCall, again: str = AGAIN) -> Attempt | None:
-        """What came of a failure; None where another call failed than was meant, or none, as often as it was tried.
+    def _failed(self, failure: FailedCall, again: str = AGAIN) -> Attempt | None:
+        """What came of a failure; None where another call failed than was meant, or none.
 
         Of a plugin's own threads each may meet it: strace counts the calls of each.
         """
-        for _ in range(TIMES):
-            attempt = self._once(failure, again)
-            if any(call.injected for call in attempt.calls):
-                return attempt
-        return None
+        attempt = self._once(failure, again)
+        if not any(call.injected for call in attempt.calls):
+            return None
+        self._closing.is_told |= attempt.stays_open(self.whole)
+        return attempt
 
     def _once(self, failure: FailedCall | None, again: str = AGAIN) -> Attempt:
-        self._tried += 1
-        trial = self._case.trial(self._bench, self._tried)
-        # On the same files once more nobody asks what is open.
-        closing = self._closing if again == AGAIN else None
-        try:
-            return _attempt(trial, self._stimulus, _Tracing(failure), closing, again, self.whole.open)
-        except DiedError as died:
-            raise NotTriedError(f"without any failure: {died}") from died
-        finally:
-            trial.surroundings.clear()
+        with self.trial() as trial:
+            try:
+                return self._performed(trial, failure, again)
+            except DiedError as died:
+                raise NotTriedError(f"without any failure: {died}") from died
+
+    def _performed(self, case: Case, failure: FailedCall | None, again_in: str = AGAIN) -> Attempt:
+        """Perform the stimulus, and again in this directory; look at what is there in another process.
+
+        A control goes without strace.
+        """
+        for place in (FIRST, AGAIN):
+            prepare(case, place, self._stimulus.before)
+        went, again = Performance(case, FIRST), Performance(case, again_in)
+        directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
+        open_before = open_now(case, f"{directory}/")
+        traced: AbstractContextManager[Strace | None] = nullcontext()
+        if not self.is_control:
+            traced = strace_on(case, calls(), failure.injection(directory) if failure else None)
+        with traced as strace:
+            went.perform(self._stimulus)
+        made = tuple(call for call in strace.calls if call.within(directory)) if strace is not None else ()
+        went.clean_up()
+        if went.died is None:
+            again.perform_all(self._stimulus)
+        left, waited = open_now(case, f"{directory}/"), False
+        # An attempt in which nothing failed is not judged, and on the same files once more nobody asks what is open.
+        if self.is_control or (again_in == AGAIN and any(call.injected for call in made)):
+            most = self.most(open_before) + not_closed(made)
+            left = self._closing.wait(lambda: open_now(case, f"{directory}/"), most)
+            waited = not self._closing.is_told
+        case.surroundings.end_host()
+        there, there_again = below(case.setup.tree(), FIRST, AGAIN)
+        return Attempt(went, again, there, there_again, made, directory, open_before, left, waited)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tracing:
-    """That strace looks at the stimulus, and what it fails."""
-
-    failure: FailedCall | None
-
-    def of(self, case: Case, directory: str) -> Strace:
-        """strace on the host of a case, which works in this directory."""
-        injection = None
-        if self.failure is not None:
-            file = "" if self.failure.file is None else os.path.join(directory, self.failure.file).rstrip("/")
-            injection = Injection(self.failure.call, self.failure.number, self.failure.error, file)
-        return strace_on(case, calls(), injection)
-
-
-def strace_on(case: Case, names: Collection[str], injection: Injection | None) -> Strace:
+@contextmanager
+def strace_on(case: Case, names: Collection[str], injection: Injection | None = None) -> Iterator[Strace]:
     """strace on the host of a case, of calls of these names. Raises NotTriedError."""
     facts = case.surroundings.loaded.host.process.facts
     if facts is None:
         raise NotTriedError("strace reaches hosts of this machine only")
     try:
-        return Strace(facts.pid, names, injection)
-    except NoStraceError as missing:
-        raise NotTriedError(str(missing)) from missing
-
-
-def prepare(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
-    """Set up what is there before a stimulus, in a directory of the case."""
-    case.setup.mkdir_where_known(place)
-    fill(case, place, before)
-
-
-def fill(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
-    """The same where the directory is there."""
-    for name, content in before.items():
-        if content is None:
-            case.setup.mkdir(f"{place}/{name}")
-        else:
-            case.setup.write(f"{place}/{name}", content)
-
-
-def _attempt(
-    case: Case,
-    stimulus: Stimulus,
-    tracing: _Tracing | None,
-    closing: Closing | None,
-    repeated: str = AGAIN,
-    usual: int = 0,
-) -> Attempt:
-    """Perform a stimulus, and once more in the directory `repeated`; look at what is there in another process.
-
-    So many descriptors as are `usual` may be open at the end.
-    """
-    for place in (FIRST, AGAIN):
-        prepare(case, place, stimulus.before)
-    went, again = Performance(case, FIRST), Performance(case, repeated)
-    directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
-    open_before = open_now(case, directory)
-    traced: AbstractContextManager[Strace | None] = nullcontext() if tracing is None else tracing.of(case, directory)
-    try:
-        with traced as strace:
-            went.perform(stimulus)
+        with Strace(facts.pid, names, injection) as strace:
+            yield strace
     except NoStraceError as unable:
         raise NotTriedError(str(unable)) from unable
-    calls = tuple(call for call in strace.calls if call.within(directory)) if strace is not None else ()
-    went.clean_up()
-    if went.died is None:
-        again.perform(stimulus)
-        again.clean_up()
-    left, waited = open_now(case, directory), False
-    # An attempt in which nothing failed is not judged.
-    if closing is not None and (tracing is None or any(call.injected for call in calls)):
-        left = closing.wait(lambda: open_now(case, directory), max(open_before, usual) + _not_closed(calls))
-        waited = not closing.is_told
-    case.surroundings.end_host()
-    there, there_again = below(case.setup.tree(), FIRST, AGAIN)
-    return Attempt(went, again, there, there_again, calls, directory, open_before, left, waited)
-
-
-def open_now(case: Case, directory: str) -> int:
-    """How many descriptors of the host are of a directory and what is in it, or was."""
-    facts = case.surroundings.loaded.host.process.facts
-    count = 0
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(f"/proc/{facts.pid}/fd" if facts else ""):
-            with contextlib.suppress(OSError):
-                count += f"{os.readlink(entry.path)}/".startswith(f"{directory}/")
-    return count
-
-
-def _not_closed(calls: Sequence[Call]) -> int:
-    return sum(call.injected and call.name == "close" for call in calls)
-
-
-def below(tree: Tree, *places: str) -> Iterator[Tree]:
-    """What is in each of these directories."""
-    for place in places:
-        yield {path.removeprefix(f"{place}/"): got for path, got in tree.items() if path.startswith(f"{place}/")}
 
 
 def failures(learned: Attempt, names: Collection[str]) -> Iterator[FailedCall]:
@@ -328,12 +189,6 @@ def failures(learned: Attempt, names: Collection[str]) -> Iterator[FailedCall]:
                 call, number, file = made[place]
                 for error in calls()[name].possible(call.told):
                     yield FailedCall(name, number, file, place + 1, len(made), error)
-
-
-def lacking(before: Tree, whole: Attempt, went: Performance, there: Tree) -> str | None:
-    """What lacks of the work that was done in `whole`, in words: of what is there, or of what the ops gave."""
-    lacks = missing(before, whole.there, there)
-    return f"the answer is {went.values!r}" if lacks is None and went.ok and went.values != whole.went.values else lacks
 
 
 def is_unreported(failure: FailedCall, attempt: Attempt, *, durable: bool) -> bool:

@@ -124,7 +124,9 @@ class Look:
             if not self.went_well(bench.make(filesystem, directory)):
                 return
             if "create_dir" in bench.claims.ops_given_up or self._proves("create_dir", filesystem, directory):
-                walk(self, filesystem, directory)
+                at = self.file(filesystem, directory) if walk in ON_A_FILE else directory
+                if at is not None:
+                    walk(self, filesystem, at)
 
         try:
             bench.alone(Guard(directory), go)
@@ -164,11 +166,11 @@ class Look:
         if outcome.ok and outcome.source is Source.PLUGIN:
             self._works.add(outcome.op)
 
-    def file(self, filesystem: Filesystem, directory: str, name: str = "file") -> str | None:
+    def file(self, filesystem: Filesystem, directory: str) -> str | None:
         """A file of CONTENT, through the backing where the plugin writes none; None where that went wrong."""
-        uri = paths.join(directory, name)
+        uri = paths.join(directory, "file")
         if self._bench.seeds(filesystem, "new_writable_file"):
-            self._bench.backing.write(f"{paths.basename(directory)}/{name}", CONTENT)
+            self._bench.backing.write(f"{paths.basename(directory)}/file", CONTENT)
             return uri
         written = filesystem.new_writable_file(uri)
         if not self.went_well(written) or written.value is None:
@@ -194,16 +196,14 @@ class Look:
             self._ok_for_files = filesystem.is_directory(uri).ok
 
 
-#: One way through files and directories, in a directory of its own.
+#: One way through files and directories, in a directory of its own, or on a file in one.
 Walk = Callable[[Look, HostedFilesystem, str], None]
 
 
-def _questions(look: Look, fs: HostedFilesystem, directory: str) -> None:
+def _questions(look: Look, fs: HostedFilesystem, uri: str) -> None:
     """What is there is asked for, and what is not."""
-    uri = look.file(fs, directory)
-    if uri is None:
-        return
     look.kind_of_a_file(fs, uri)
+    directory = paths.dirname(uri)
     missing = paths.join(directory, "missing")
     look.went_well(fs.path_exists(uri))
     look.went_well(fs.path_exists(missing), Code.NOT_FOUND)
@@ -223,11 +223,8 @@ def _questions(look: Look, fs: HostedFilesystem, directory: str) -> None:
     look.went_well(matched, holds=len(matched.value.names) == 1, got=matched.value.names)
 
 
-def _reading(look: Look, fs: HostedFilesystem, directory: str) -> None:
+def _reading(look: Look, fs: HostedFilesystem, uri: str) -> None:
     """A file is read, and mapped."""
-    uri = look.file(fs, directory)
-    if uri is None:
-        return
     opened = fs.new_random_access_file(uri)
     if look.went_well(opened) and opened.value is not None:
         with opened.value as file:
@@ -241,11 +238,8 @@ def _reading(look: Look, fs: HostedFilesystem, directory: str) -> None:
             look.went_well(region.data(0, len(CONTENT)))
 
 
-def _appending(look: Look, fs: HostedFilesystem, directory: str) -> None:
+def _appending(look: Look, fs: HostedFilesystem, uri: str) -> None:
     """A file gets more."""
-    uri = look.file(fs, directory)
-    if uri is None:
-        return
     opened = fs.new_appendable_file(uri)
     if look.went_well(opened) and opened.value is not None:
         with opened.value as file:
@@ -255,13 +249,10 @@ def _appending(look: Look, fs: HostedFilesystem, directory: str) -> None:
             look.went_well(file.close())
 
 
-def _moving(look: Look, fs: HostedFilesystem, directory: str) -> None:
+def _moving(look: Look, fs: HostedFilesystem, uri: str) -> None:
     """A file is copied, and renamed."""
-    uri = look.file(fs, directory)
-    if uri is None:
-        return
-    look.went_well(fs.copy_file(uri, paths.join(directory, "copy")))
-    look.went_well(fs.rename_file(uri, paths.join(directory, "renamed")))
+    for op, name in ((fs.copy_file, "copy"), (fs.rename_file, "renamed")):
+        look.went_well(op(uri, paths.join(paths.dirname(uri), name)))
 
 
 def _directories(look: Look, fs: HostedFilesystem, directory: str) -> None:
@@ -273,11 +264,9 @@ def _directories(look: Look, fs: HostedFilesystem, directory: str) -> None:
     look.went_well(fs.delete_recursively(paths.join(directory, "one")))
 
 
-def _deleting(look: Look, fs: HostedFilesystem, directory: str) -> None:
+def _deleting(look: Look, fs: HostedFilesystem, uri: str) -> None:
     """A file is deleted."""
-    uri = look.file(fs, directory)
-    if uri is not None:
-        look.went_well(fs.delete_file(uri))
+    look.went_well(fs.delete_file(uri))
 
 
 def _caches(look: Look, fs: HostedFilesystem, directory: str) -> None:
@@ -301,3 +290,4 @@ def _transactions(look: Look, fs: HostedFilesystem, directory: str) -> None:
 #: The questions come first: what they find out decides how defaults of core are performed on the others.
 WALKS: tuple[Walk, ...] = (_questions, _reading, _appending, _moving, _directories, _deleting, _caches,
                            _transactions)  # fmt: skip
+ON_A_FILE = (_questions, _reading, _appending, _moving, _deleting)

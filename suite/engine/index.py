@@ -51,9 +51,11 @@ def in_tiers(names: Container[str]) -> list[CaseFacts]:
 def _collected() -> tuple[CaseFacts, ...]:
     from . import collect  # noqa: PLC0415 - imports pytest, and then all cases
 
-    return tuple(
-        CaseFacts(case.id, case.clauses, case.tier, case.doc, case.over_tables, case.calls) for case in collect.cases()
-    )
+    return tuple(CaseFacts(*_row(case)) for case in collect.cases())
+
+
+def _row(case: CaseFacts) -> list[Any]:
+    return [getattr(case, name) for name in CaseFacts.__slots__]
 
 
 def _path() -> Path | None:
@@ -100,7 +102,7 @@ def _read(path: Path, digest: str) -> tuple[CaseFacts, ...] | None:
 
 def _write(path: Path, digest: str, found: tuple[CaseFacts, ...]) -> None:
     """Keep an index, at once or not at all: others may read and write it meanwhile."""
-    rows = [[case.id, case.clauses, case.tier, case.doc, case.over_tables, case.calls] for case in found]
+    rows = list(map(_row, found))
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with files.draft(path) as drafted:

@@ -4,19 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...harness.hosting.loader import BlockedError
-from ...harness.launchers.strace import Call, Injection, NoStraceError
+from ...harness.launchers.strace import Call, Injection
 from ...harness.ops.outcomes import DiedError
 from ..contract.survival import History, Moment, SurvivalStep, at_stake, broken, changes, changing
 from .case import Case, NotTriedError
+from .disturbing import FIRST, blocked_by_death, prepare
 from .endings import Endings, Steps, end, tree
-from .failing import FIRST, prepare, strace_on
+from .failing import strace_on
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 
 #: At so many calls of a history a host is killed at most; what is left out is counted and told.
 MOST = 40
-#: So often a kill is tried that did not come about.
-TIMES = 3
 #: Where the files are that are no storage, such as those that the host itself writes to, but what is in memory.
 NOBODYS, SOMEBODYS = ("/dev/", "/proc/"), "/dev/shm/"
 
@@ -56,7 +55,7 @@ class Kills(Endings):
     def between(self) -> Iterator[Left]:
         """What is left by a kill behind each step."""
         for number, step in enumerate(self.history.steps):
-            with self.trial() as trial:
+            with blocked_by_death(), self.trial() as trial:
                 went, _ = self.performed(trial, number + 1)
                 if not went.ok:
                     raise BlockedError(step.op, f"{went.told}, where it worked before")
@@ -69,13 +68,10 @@ class Kills(Endings):
         Raises NotTriedError where there is none, and at the end where some kills did not come about.
         """
         planned = self._plan()
-        missed = 0
-        for injection in spread(planned):
-            left = next(filter(None, (self._killed_at(injection) for _ in range(TIMES))), None)
-            missed += left is None
-            if left is not None:
-                yield left
-        self.tell("kills", min(len(planned), MOST) - missed, len(planned) - MOST)
+        for _, left in self.disturbed(spread(planned), self._killed_at):
+            yield left
+        missed = len(self.missed)
+        self.tell("kills", self.tried, len(planned) - self.tried - missed)
         if missed:
             raise NotTriedError(f"{missed} of {len(planned)} kills did not come about")
 
@@ -95,7 +91,7 @@ class Kills(Endings):
 
     def _plan(self) -> list[Injection]:
         """Where to kill, by what the history calls under strace alone."""
-        with self.trial() as trial:
+        with blocked_by_death(), self.trial() as trial:
             went, _, calls = self._traced(trial, None)
         if not went.ok:
             raise NotTriedError(f"under strace, without any kill: {went.told}")
@@ -107,7 +103,7 @@ class Kills(Endings):
 
     def _killed_at(self, injection: Injection) -> Left | None:
         """What a kill at a call leaves; None where the host lived on."""
-        with self.trial() as trial:
+        with blocked_by_death(), self.trial() as trial:
             went, steps, calls = self._traced(trial, injection)
             if went.died is None:
                 return None
@@ -122,12 +118,8 @@ class Kills(Endings):
         """How the history went under strace, and what it called."""
         prepare(trial, FIRST, self.history.before)
         went, steps = Performance(trial, FIRST), Steps(self.history.steps)
-        try:
-            with strace_on(trial, changing(), injection) as strace:
-                went.perform(Stimulus(steps))
-                went.clean_up()
-        except NoStraceError as unable:
-            raise NotTriedError(str(unable)) from unable
+        with strace_on(trial, changing(), injection) as strace:
+            went.perform_all(Stimulus(steps))
         return went, steps, strace.calls
 
     def _left(self, trial: Case, moment: Moment, when: str) -> Left:
@@ -151,8 +143,7 @@ class Kills(Endings):
             return None, None
         for ops in ([*steps, *self.history.prepared], self.history.steps):
             do = Performance(trial, FIRST)
-            do.perform(Stimulus(Steps(ops)))
-            do.clean_up()
+            do.perform_all(Stimulus(Steps(ops)))
             if not do.ok:
                 return None, do.told
         return tree(trial), None

@@ -1,8 +1,7 @@
 """What is known of a target before its first case, so that all cases and all workers know the same."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +29,6 @@ class Knowledge:
     unusable: str | None = None
     filling: bool = True
     made_above: tuple[str, ...] = ()
-
-    def to_wire(self) -> dict[str, Any]:
-        """For a worker of pytest-xdist: values that its wire carries."""
-        sets = {"unimplemented": sorted(self.unimplemented), "works": sorted(self.works)}
-        return asdict(self) | sets | {"made_above": list(self.made_above)}
-
-    @classmethod
-    def from_wire(cls, plain: dict[str, Any]) -> Self:
-        """What a controller sent."""
-        sets = {name: frozenset(plain[name]) for name in ("unimplemented", "works")}
-        return cls(**(plain | sets | {"made_above": tuple(plain["made_above"])}))
 
 
 #: What is known before anybody looked.

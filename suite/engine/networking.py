@@ -12,12 +12,9 @@ from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.network.exchanges import Exchange, ExchangeWatch
-from ...harness.ops.outcomes import DiedError
 from ..contract.network import BrokenExchange, Trouble, passing
-from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
-from .closing import Closing
-from .failing import FIRST, Attempt, below, lacking, prepare
+from .disturbing import FIRST, Attempt, DisturbedStimulus, blocked_by_death, open_now, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
@@ -30,26 +27,22 @@ _IN_VALUE, _IN_FILE = re.compile(rf"^(?:http://)?{_SERVICE}"), re.compile(rf"htt
 _IN_ROOT, THE_ROOT = re.compile(rf"^[\w.+-]+://{_SERVICE}"), "the root"
 #: Files of more bytes configure nothing.
 LONGEST = 1 << 16
+#: What a descriptor of a connection leads to begins so.
+SOCKET = "socket:"
 #: The directories in which an op is performed when the network works again: who finds a broken connection says so once.
 AGAIN = ("2", "3")
 
 
-class Network:
-    """A stimulus of a case, performed in a fresh host and a fresh directory each time, through a relay.
+class Network(DisturbedStimulus):
+    """A stimulus that is performed through a relay.
 
-    At first there is no trouble: `whole` is what comes of it then. Raises NoStimulusError where the plugin has no
-    service, and BlockedError where the stimulus does not work at all.
+    Raises NoStimulusError where the plugin has no service, and BlockedError where the stimulus does not work at all.
     """
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
         from ...harness.network.relay import Relay, facing  # noqa: PLC0415 - most runs have no network, and asyncio is slow to import
 
-        self._case = case
-        self._stimulus = stimulus
-        self._tried = 0
-        self.before: Tree = dict(stimulus.before)
         target = case.bench.target
-        self._closing = Closing(target.timeout)
         named = services(target.environment, target.root or "")
         # What this machine does not know others reach for the plugin.
         self.services = {service: name for service, name in named.items() if facing(service)}
@@ -59,21 +52,24 @@ class Network:
             )
         with contextlib.ExitStack() as stack:
             self._relay = stack.enter_context(Relay())
-            self._bench = self._through(stack, case.bench)
-            watches = [ExchangeWatch() for _ in self.services]
-            self.whole = self._control(self._watched(watches))
-            self._exchanges = [watch.exchanges for watch in watches]
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            super().__init__(case, self._through(folder, case.bench), stimulus)
             self._stack = stack.pop_all()
 
-    def __enter__(self) -> "Network":
-        return self
-
     def __exit__(self, *_: object) -> None:
+        super().__exit__()
         self._stack.close()
 
-    def _through(self, stack: contextlib.ExitStack, bench: Workbench) -> Workbench:
+    def begin(self) -> None:
+        """Perform the stimulus where there is no trouble."""
+        watches = [ExchangeWatch() for _ in self.services]
+        with self.control() as control:
+            whole = self._performed(control, self._watched(watches))
+        self.begin_with(whole)
+        self._exchanges = [watch.exchanges for watch in watches]
+
+    def _through(self, folder: str, bench: Workbench) -> Workbench:
         """The same target, which reaches its services through the relay. Files that name them are copied."""
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
         ways = {service: self._relay.through(service) for service in self.services}
         environment = dict(bench.target.environment)
 
@@ -90,26 +86,35 @@ class Network:
             elif led != text:
                 environment[name] = os.path.join(folder, f"{name}-{os.path.basename(value)}")
                 Path(environment[name]).write_text(led, encoding="utf-8")
-        knowledge = replace(bench.knowledge, root_made=bench.root_made, hosts_differ=bench.hosts_differ)
-        target = replace(bench.target, environment=environment, root=root, host_scope="case")
-        through_it = Workbench(target, knowledge, max_hangs=None)
-        stack.callback(through_it.close)
-        return through_it
+        return bench.apart(environment=environment, root=root)
 
     def attempts(self, troubles: Sequence[Trouble], endings: Sequence[BrokenExchange]) -> Iterator[tuple[str, Attempt]]:
         """Each trouble of each service, in words, and what came of it; then those that end within the op.
 
         Raises NoStimulusError where the op goes well in all of them: it asks none of the services.
         """
-        tried = [*self._tried_in(troubles), *self._ended_in(endings)]
+        planned: list[tuple[str, int, Callable[[], Attempt | None]]] = [
+            (trouble.what, number, functools.partial(self._in, number, trouble))
+            for number in range(len(self.services))
+            for trouble in troubles
+        ]
+        for number, exchanges in enumerate(self._exchanges):
+            for ending in endings:
+                for place in places(exchanges, ending):
+                    what = ending.what.format(f"request {place} of {len(exchanges)}")
+                    planned.append((what, number, functools.partial(self._within, number, ending, place)))
+        tried = [
+            (f"{what}, {self._which(number)}", attempt)
+            for what, number, perform in planned
+            if (attempt := self._surely(perform)) is not None
+        ]
         if all(self._is_whole(attempt) for _, attempt in tried):
             raise NoStimulusError("the op asks none of the services")
-        self._case.condition = Condition(output=f"{len(tried)} troubles were tried\n")
+        self.tell("troubles", len(tried))
         yield from tried
 
     def _is_whole(self, attempt: Attempt) -> bool:
-        lacks = lacking(self.before, self.whole, attempt.went, attempt.there)
-        return attempt.went.ok and attempt.again.ok and lacks is None
+        return attempt.went.ok and attempt.again.ok and self.lacking(attempt.went, attempt.there) is None
 
     def kept(self, attempt: Attempt) -> int:
         """How many connections more are open than before, and than where there is no trouble, behind an op that failed.
@@ -117,24 +122,7 @@ class Network:
         Who works in spite of a trouble may need more of them.
         """
         judged = attempt.waited and attempt.went.failed is not None
-        return attempt.open - max(attempt.open_before, self.whole.open) if judged else 0
-
-    def _tried_in(self, troubles: Sequence[Trouble]) -> Iterator[tuple[str, Attempt]]:
-        for number, name in enumerate(self.services.values()):
-            for trouble in troubles:
-                attempt = self._surely(functools.partial(self._in, number, trouble))
-                if attempt is not None:
-                    yield f"{trouble.what}, {self._which(number, name)}", attempt
-
-    def _ended_in(self, endings: Sequence[BrokenExchange]) -> Iterator[tuple[str, Attempt]]:
-        for number, name in enumerate(self.services.values()):
-            exchanges = self._exchanges[number]
-            for ending in endings:
-                for place in places(exchanges, ending):
-                    attempt = self._surely(functools.partial(self._within, number, ending, place))
-                    if attempt is not None:
-                        what = ending.what.format(f"request {place} of {len(exchanges)}")
-                        yield f"{what}, {self._which(number, name)}", attempt
+        return attempt.open - self.most(attempt.open_before) if judged else 0
 
     def _surely(self, perform: Callable[[], Attempt | None]) -> Attempt | None:
         attempt = surely(perform, self.kept)
@@ -150,7 +138,8 @@ class Network:
         attempt = self._attempt(self._relay.watched(number, watch))
         return attempt if watch.met else None
 
-    def _which(self, number: int, name: str) -> str:
+    def _which(self, number: int) -> str:
+        name = list(self.services.values())[number]
         return f"to service {number + 1}, of {name}" if len(self.services) > 1 else f"to which {name} leads"
 
     @contextlib.contextmanager
@@ -160,62 +149,34 @@ class Network:
                 stack.enter_context(self._relay.watched(number, watch))
             yield
 
-    def _control(self, watched: AbstractContextManager[object]) -> Attempt:
-        """What comes of it where there is no trouble. Raises BlockedError."""
-        attempt = self._attempt(watched, control=True)
-        for went in (attempt.went, attempt.again):
-            if went.failed is not None:
-                self._case.check.implemented(went.failed)
-                raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
-            if went.died is not None:
-                raise BlockedError("the host", went.died)
-        return attempt
+    def _attempt(self, disturbed: AbstractContextManager[object]) -> Attempt:
+        with blocked_by_death(), self.trial() as trial:
+            return self._performed(trial, disturbed)
 
-    def _attempt(self, disturbed: AbstractContextManager[object], *, control: bool = False) -> Attempt:
-        self._tried += 1
-        trial = self._case.trial(self._bench, self._tried)
-        try:
-            return self._performed(trial, disturbed, control=control)
-        except DiedError as died:
-            raise BlockedError(died.death.op, str(died)) from died
-        finally:
-            if control:
-                self._case.surroundings.trace.extend(trial.surroundings.trace)
-            trial.surroundings.clear()
-
-    def _performed(self, case: Case, disturbed: AbstractContextManager[object], *, control: bool) -> Attempt:
-        """Perform the stimulus in trouble, and behind it; look at what is there in another process."""
+    def _performed(self, case: Case, disturbed: AbstractContextManager[object]) -> Attempt:
+        """Perform the stimulus in trouble, and after it; look at what is there in another process."""
         for place in (FIRST, *AGAIN):
             prepare(case, place, self._stimulus.before)
-        open_before, went = _connections(case), Performance(case, FIRST)
+        open_before, went = open_now(case, SOCKET), Performance(case, FIRST)
         with disturbed:
-            went.perform(self._stimulus)
-            went.clean_up()
+            went.perform_all(self._stimulus)
         for place in AGAIN:
             again = Performance(case, place)
             if went.died is None:
-                again.perform(self._stimulus)
-                again.clean_up()
+                again.perform_all(self._stimulus)
             if again.failed is None or again.failed.code not in passing():
                 break
         # What it remembers of a failure it may remember by the path.
-        if not control and went.died is None and again.ok and self.whole.there == self.before:
+        if not self.is_control and went.died is None and again.ok and self.whole.there == self.before:
             place, again = FIRST, Performance(case, FIRST)
-            again.perform(self._stimulus)
-            again.clean_up()
-        left = _connections(case)
+            again.perform_all(self._stimulus)
+        left = open_now(case, SOCKET)
         if went.failed is not None:
-            most = open_before if control else max(open_before, self.whole.open)
-            left = self._closing.wait(lambda: _connections(case), most)
+            left = self._closing.wait(lambda: open_now(case, SOCKET), self.most(open_before))
         case.surroundings.end_host()
-        try:
-            there, there_again = below(_tree(case), FIRST, place)
-        except (BlockedError, DiedError) as failed:
-            if control:
-                raise
-            return Attempt(went, again, {}, {}, unreadable=str(failed))
-        waited = not self._closing.is_told
-        return Attempt(went, again, there, there_again, open_before=open_before, open=left, waited=waited)
+        return self.looked_at(
+            Attempt(went, again, open_before=open_before, open=left), place, functools.partial(_tree, case)
+        )
 
 
 def surely(perform: Callable[[], Attempt | None], kept: Callable[[Attempt], int]) -> Attempt | None:
@@ -268,14 +229,3 @@ def _read(value: str) -> str | None:
         if os.path.isfile(value) and os.path.getsize(value) <= LONGEST:
             return Path(value).read_text(encoding="utf-8")
     return None
-
-
-def _connections(case: Case) -> int:
-    """How many sockets the host holds."""
-    facts = case.surroundings.loaded.host.process.facts
-    count = 0
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(f"/proc/{facts.pid}/fd" if facts else ""):
-            with contextlib.suppress(OSError):
-                count += os.readlink(entry.path).startswith("socket:")
-    return count

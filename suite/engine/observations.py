@@ -86,12 +86,6 @@ class QuestionPlace:
         with got.value as file:
             return file.read(0, 1 << 16).value.data
 
-    def chosen(self, outcome: Outcome[object], values: Mapping[Code, Value]) -> tuple[Value, str]:
-        """The value that belongs to the code of an op."""
-        if outcome.code not in values:
-            raise UnknownAnswerError(f"{outcome.op} answers {outcome.code}: {outcome.message}")
-        return values[outcome.code], f"{outcome.op} answered {outcome.code}"
-
 
 Question = Callable[[QuestionPlace], tuple[Value | int | None, str]]
 
@@ -102,10 +96,7 @@ def _directories(place: QuestionPlace) -> tuple[Value, str]:
         "create_dir without a parent": (place.fs.create_dir(place.uri("no/new")), Code.NOT_FOUND),
         "new_writable_file without a parent": (place.fs.new_writable_file(place.uri("none/new")), Code.NOT_FOUND),
         "path_exists below a file": (place.fs.path_exists(place.uri("file/below")), Code.FAILED_PRECONDITION),
-        "new_writable_file below a file": (
-            place.fs.new_writable_file(place.uri("file/new")),
-            Code.FAILED_PRECONDITION,
-        ),
+        "new_writable_file below a file": (place.fs.new_writable_file(place.uri("file/new")), Code.FAILED_PRECONDITION),
     }
     for asked_for, (outcome, code) in asked.items():
         if outcome.code is not code:
@@ -178,24 +169,19 @@ def _has_ops(claim: str) -> Question:
     return ask
 
 
-def _is_directory_on_file(place: QuestionPlace) -> tuple[Value, str]:
-    got = place.fs.is_directory(place.write("file"))
-    return place.chosen(got, {Code.OK: "header", Code.FAILED_PRECONDITION: "host"})
+def _by_code(
+    ask: Callable[[QuestionPlace], Outcome[object]], ok: Value, refused: Value, right: Code = Code.OK
+) -> Question:
+    """A question that one op answers: what its right code says, and what FAILED_PRECONDITION says."""
 
+    def answer(place: QuestionPlace) -> tuple[Value, str]:
+        got = ask(place)
+        values = {right: ok, Code.FAILED_PRECONDITION: refused}
+        if got.code not in values:
+            raise UnknownAnswerError(f"{got.op} answers {got.code}: {got.message}")
+        return values[got.code], f"{got.op} answered {got.code}"
 
-def _rename_directories(place: QuestionPlace) -> tuple[Value, str]:
-    got = place.fs.rename_file(place.mkdir("source"), place.uri("target"))
-    return place.chosen(got, {Code.OK: True, Code.FAILED_PRECONDITION: False})
-
-
-def _copy_onto_directory(place: QuestionPlace) -> tuple[Value, str]:
-    got = place.fs.copy_file(place.write("file"), place.mkdir("directory"))
-    return place.chosen(got, {Code.OK: "inside", Code.FAILED_PRECONDITION: "refuses"})
-
-
-def _delete_recursively_on_file(place: QuestionPlace) -> tuple[Value, str]:
-    got = place.fs.delete_recursively(place.write("file"))
-    return place.chosen(got, {Code.OK: "deletes", Code.FAILED_PRECONDITION: "refuses"})
+    return answer
 
 
 def _tell_on_appendable_file(place: QuestionPlace) -> tuple[Value, str]:
@@ -204,12 +190,6 @@ def _tell_on_appendable_file(place: QuestionPlace) -> tuple[Value, str]:
     if position not in (0, 10):
         raise UnknownAnswerError(f"tell answers {position} for a file of 10 bytes")
     return "file" if position else "handle", f"tell answered {position} for a file of 10 bytes"
-
-
-def _far_below_a_file(place: QuestionPlace) -> tuple[Value, str]:
-    place.write("file")
-    got = place.fs.path_exists(place.uri("file/missing/leaf"))
-    return place.chosen(got, {Code.NOT_FOUND: "not-found", Code.FAILED_PRECONDITION: "failed-precondition"})
 
 
 def _max_name(place: QuestionPlace) -> tuple[int | None, str]:
@@ -266,35 +246,45 @@ def _mtime_granularity(place: QuestionPlace) -> tuple[int, str]:
     return granularity, f"{len(times)} times that stat told are all multiples of it"
 
 
-QUESTIONS: Mapping[tuple[str, str], Question] = {
-    ("claims", "directories"): _directories,
-    ("claims", "append"): _append,
-    ("claims", "visibility"): _visibility,
-    ("claims", "atomic_rename"): _atomic_rename,
-    ("claims", "memory_regions"): _memory_regions,
-    ("claims", "transactions"): _has_ops("transactions"),
-    ("claims", "configuration"): _has_ops("configuration"),
-    ("claims", "is_directory_on_file"): _is_directory_on_file,
-    ("claims", "rename_directories"): _rename_directories,
-    ("claims", "copy_onto_directory"): _copy_onto_directory,
-    ("claims", "delete_recursively_on_file"): _delete_recursively_on_file,
-    ("claims", "tell_on_appendable_file"): _tell_on_appendable_file,
-    ("claims", "far_below_a_file"): _far_below_a_file,
-    ("limits", "max_path"): _max_path,
-    ("limits", "max_name"): _max_name,
-    ("limits", "mtime_granularity_ns"): _mtime_granularity,
+CLAIMS: Mapping[str, Question] = {
+    "directories": _directories,
+    "append": _append,
+    "visibility": _visibility,
+    "atomic_rename": _atomic_rename,
+    "memory_regions": _memory_regions,
+    "transactions": _has_ops("transactions"),
+    "configuration": _has_ops("configuration"),
+    "is_directory_on_file": _by_code(lambda at: at.fs.is_directory(at.write("file")), "header", "host"),
+    "rename_directories": _by_code(lambda at: at.fs.rename_file(at.mkdir("source"), at.uri("target")), True, False),
+    "copy_onto_directory": _by_code(
+        lambda at: at.fs.copy_file(at.write("file"), at.mkdir("directory")), "inside", "refuses"
+    ),
+    "delete_recursively_on_file": _by_code(lambda at: at.fs.delete_recursively(at.write("file")), "deletes", "refuses"),
+    "tell_on_appendable_file": _tell_on_appendable_file,
+    "far_below_a_file": _by_code(
+        lambda at: at.fs.path_exists(f"{at.write('file')}/missing/leaf"),
+        "not-found",
+        "failed-precondition",
+        Code.NOT_FOUND,
+    ),
+}
+LIMITS: Mapping[str, Question] = {
+    "max_path": _max_path,
+    "max_name": _max_name,
+    "mtime_granularity_ns": _mtime_granularity,
 }
 
 
 def observations(bench: Workbench) -> Iterator[Observation]:
     """The answers, in the order in which a profile has them. Nothing that the plugin does ends the probing."""
-    for (section, key), question in QUESTIONS.items():
+    questions = [
+        (section, *one) for section, all_of in (("claims", CLAIMS), ("limits", LIMITS)) for one in all_of.items()
+    ]
+    for section, key, question in questions:
         try:
             value, how = _ask(bench, key, question)
-        except (UnknownAnswerError, BlockedError, RefusedError) as why:
+        except (UnknownAnswerError, BlockedError, RefusedError, DiedError) as why:
             value, how = None, f"could not be found out: {why}"
-        except DiedError as died:
-            value, how = None, f"could not be found out: {died}"
         except BackingUnableError:
             value, how = None, "could not be found out: create_dir is not there, so nothing can be tried"
         yield Observation(section, key, value, how)

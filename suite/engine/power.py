@@ -9,15 +9,15 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
-from ...harness.launchers.strace import NoStraceError
 from ...harness.ops.outcomes import DiedError
 from ...harness.power.disk import Disk, Event, Found, PowerLoss
 from ...harness.power.mounted import Mounted, NoPowerError
 from ..contract import survival
 from ..contract.power import KEPT, at_stake, broken
 from .case import Case, NotTriedError
+from .disturbing import FIRST, blocked_by_death, fill
 from .endings import Endings, Steps, end, tree
-from .failing import FIRST, fill, strace_on
+from .failing import strace_on
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 
@@ -57,7 +57,7 @@ class Losses(Endings):
 
     def lost(self) -> Iterator[Lost]:
         """What each loss leaves. Raises NotTriedError where there can be none."""
-        with self.trial() as trial:
+        with blocked_by_death(), self.trial() as trial:
             place, events, marks = self._performed_there(trial)
             states = list(states_of(events, marks))
             # Those behind an op promise more.
@@ -103,12 +103,12 @@ class Losses(Endings):
                         raise NotTriedError(NO_FILES)
                     marks = [disk.settle()]
                     went = Performance(trial, FIRST)
-                    with strace_on(trial, SYNCS, None) as strace:
+                    with strace_on(trial, SYNCS) as strace:
                         went.perform(Stimulus(Steps(self.history.steps, lambda: marks.append(disk.mark()))))
                     events = disk.events()
                 finally:
                     end(trial)
-        except (NoPowerError, NoStraceError) as unable:
+        except NoPowerError as unable:
             raise NotTriedError(str(unable)) from unable
         except BlockedError as blocked:
             raise NotTriedError(f"on a filesystem that can lose its power: {blocked.op}: {blocked.why}") from blocked

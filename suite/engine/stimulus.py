@@ -100,6 +100,11 @@ class Performance:
         except DiedError as died:
             self.died = str(died.death)
 
+    def perform_all(self, stimulus: Stimulus) -> None:
+        """Perform the ops, and clean up."""
+        self.perform(stimulus)
+        self.clean_up()
+
     def clean_up(self) -> None:
         """End what was opened. That has no status: a failure in it has nobody to be told to."""
         try:

@@ -1,8 +1,8 @@
 """The target of a run: what is judged, and what its user said about it."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ...reports.model.redaction import Redaction
@@ -67,12 +67,3 @@ class Target:
         secret = {name: self.environment[name] for name in self.secrets}
         secret |= {f"backing.{name}": value for name, value in options.items() if looks_secret(name)}
         return Redaction(secret, [*self.environment.values(), *options.values(), self.backing or ""])
-
-    def to_wire(self) -> dict[str, Any]:
-        """For a worker of pytest-xdist: values that its wire carries."""
-        return asdict(self) | {"plugin": str(self.plugin)}
-
-    @classmethod
-    def from_wire(cls, plain: dict[str, Any]) -> Self:
-        """The target that a controller sent."""
-        return cls(**(plain | {"plugin": Path(plain["plugin"])}))

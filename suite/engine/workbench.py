@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from ...harness.hosting.loader import MAX_HANGS, BlockedError, Loaded, Loader
 from ...harness.hosting.registration import Scheme
@@ -54,13 +55,9 @@ class Workbench:
         self.claims = Claims.of(target.claims, target.limits)
         if target.through:
             self.claims = replace(self.claims, hidden=hidden())
-        starts = starts or launcher(
-            target.host_command,
-            target.environment,
-            target.runtime,
-            target.through,
-            sanitizer_of(target.sanitizer, target.plugin),
-        )
+        if starts is None:
+            tool = sanitizer_of(target.sanitizer, target.plugin)
+            starts = launcher(target.host_command, target.environment, target.runtime, target.through, tool)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)
@@ -78,17 +75,18 @@ class Workbench:
         #: The same target under a condition, once a case was repeated there, or why that cannot be.
         self.watched: Workbench | str | None = None
 
-    def with_timeout(self, timeout: float) -> "Workbench":
-        """The same target with this time-out in seconds, for histories that hang: as often as they are tried."""
-        target = replace(self.target, timeout=min(timeout, self.target.timeout), host_scope="case")
-        knowledge = replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ)
-        return Workbench(target, knowledge, max_hangs=None)
+    @property
+    def known(self) -> Knowledge:
+        """What is known of the target by now."""
+        return replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ)
+
+    def apart(self, **changes: Any) -> "Workbench":
+        """The same target, with these changes, in hosts of their own: what hangs there says nothing of other cases."""
+        return Workbench(replace(self.target, host_scope="case", **changes), self.known, max_hangs=None)
 
     def filling_again(self) -> "Workbench":
         """The same target with hosts whose allocator fills what it gives, though something hung there."""
-        target = replace(self.target, host_scope="case")
-        known = replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ, filling=True)
-        return Workbench(target, known)
+        return Workbench(replace(self.target, host_scope="case"), replace(self.known, filling=True))
 
     def load(self, module: str) -> Loaded:
         """A host for a case of this module: a fresh one, or the one before where `--host-scope` says so."""
@@ -122,7 +120,7 @@ class Workbench:
         """
         if isinstance(self._beside, BlockedError):
             raise self._beside
-        self._beside = self._beside or self.with_timeout(self.target.timeout)
+        self._beside = self._beside or self.apart()
         try:
             loaded = self._beside._host()
             self.scheme(loaded)
@@ -329,12 +327,12 @@ class Workbench:
             self._kept[1].host.close()
         self.loader.close()
 
-    def alone(self, guard: Guard, use: Callable[[HostedFilesystem], None], trace: list[Call] | None = None) -> None:
+    def alone(self, guard: Guard, use: Callable[[HostedFilesystem], None]) -> None:
         """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
         try:
             loaded = self._host()
             try:
-                use(self.filesystem(loaded, guard, trace if trace is not None else []))
+                use(self.filesystem(loaded, guard, []))
             finally:
                 loaded.host.close()
         except DiedError as died:

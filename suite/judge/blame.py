@@ -27,14 +27,9 @@ LOADING: Mapping[str, str] = {
 
 def blamed(evidence: Evidence) -> Iterator[Statement]:
     """What the case says beyond what it compared, causes first."""
-    if evidence.flaw is not None and evidence.is_news(evidence.flaw.op):
-        yield _breach(
-            f"{evidence.flaw.op}.succeeds",
-            f"{evidence.flaw.op} works",
-            evidence.flaw.why,
-            evidence.flaw.op,
-            evidence.flaw.kind,
-        )
+    flaw = evidence.flaw
+    if flaw is not None and evidence.is_news(flaw.op):
+        yield _breach(f"{flaw.op}.succeeds", f"{flaw.op} works", flaw.why, flaw.op, flaw.kind)
     if evidence.death is not None and not is_a_consequence(evidence, evidence.death):
         yield from _of_death(evidence, evidence.death)
     if evidence.block is not None:

@@ -140,7 +140,8 @@ def compare(then: Report, now: Report) -> Comparison:
                 before = Before.CHECKED if was.is_tried else Before.UNCHECKED
             changes.append(Change(name, clause, kind, before, was.verdicts, found.verdicts, was.got, found.got))
     executed, ceased = tried(now.cases), tried(cases_then.values())
-    not_run = {change.clause for change in changes if _is_newly_not_run(change)}
+    passed = frozenset(Verdict) - {Verdict.NOT_RUN, Verdict.VIOLATION}
+    not_run = {one.clause for one in changes if Verdict.NOT_RUN in one.now and passed.issuperset(one.then)}
     return Comparison(
         verdict_then=then.verdict,
         verdict_now=now.verdict,
@@ -215,10 +216,6 @@ def _kind(then: Spot, now: Spot, looked_at: bool) -> Kind | None:
     if then.verdicts[:1] == now.verdicts[:1] and then.got != now.got:
         return Kind.CHANGED
     return None if was == found else Kind.OTHER
-
-
-def _is_newly_not_run(change: Change) -> bool:
-    return Verdict.NOT_RUN in change.now and not {Verdict.NOT_RUN, Verdict.VIOLATION} & set(change.then)
 
 
 def _tiers(report: Report) -> tuple[Any, ...]:

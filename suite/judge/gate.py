@@ -48,7 +48,7 @@ class GateResult:
     def reasons(self) -> list[str]:
         """Why the run fails; empty where it does not."""
         report = self.report
-        said = [_counted(those, what) for what, those in self._by_what().items()]
+        said = [f"{number(len(those), 'clause')} {what}: {few(those)}" for what, those in self._by_what().items()]
         if report.counts[Verdict.ERROR]:
             said.append(number(report.counts[Verdict.ERROR], "error"))
         if report.left_out is not None and not is_as_asked(report.left_out):
@@ -75,7 +75,3 @@ class GateResult:
         by_what = {what: list(names) for what, names in found.items()}
         by_what |= {"no longer executed": list(gone), "newly not run in a case": waiting}
         return {what: names for what, names in by_what.items() if names}
-
-
-def _counted(clauses: Sequence[str], what: str) -> str:
-    return f"{number(len(clauses), 'clause')} {what}: {few(clauses)}"

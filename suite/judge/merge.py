@@ -20,6 +20,7 @@ from ...reports.model.records import CaseRecord
 from ...reports.model.repeats import breaches, is_worse, united
 from ...reports.model.report import Report
 from ...reports.model.waivers import Entry, Waiver, WaiverState
+from ...reports.plain import fields_of
 from .course import is_as_asked
 from .differences import facts
 from .reports import build
@@ -64,15 +65,14 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
         headers.append((path, replace(part, cases=())))
         _agree(headers[0], headers[-1])
         for case in part.cases:
-            before, _ = cases.get(case.id, (None, None))
-            if before is not None:
-                repeated[case.id] = None
-                if before.verdict is not case.verdict or breaches(before) != breaches(case):
-                    differing[case.id] = None
-                kept, place = cases[case.id]
-                cases[case.id] = (united(before, case), path.parent if is_worse(case, kept) else place)
+            if case.id not in cases:
+                cases[case.id] = (case, path.parent)
                 continue
-            cases[case.id] = (case, path.parent)
+            before, place = cases[case.id]
+            repeated[case.id] = None
+            if before.verdict is not case.verdict or breaches(before) != breaches(case):
+                differing[case.id] = None
+            cases[case.id] = (united(before, case), path.parent if is_worse(case, before) else place)
     reports = [part for _, part in headers]
     options = _all(option for part in reports for option in part.suite.selection)
     whole = any(part.left_out is None for part in reports)
@@ -125,6 +125,15 @@ def header_of(
     An entry that expired before any of them is over for all.
     """
     first = reports[0]
+    entries = [
+        # As long as nobody counts them there may be others.
+        Waiver(
+            **fields_of(Entry, said[0]),
+            expired=any(one.state is WaiverState.EXPIRED for one in said),
+            cases=sys.maxsize,
+        )
+        for said in zip(*(part.waivers for part in reports), strict=True)
+    ]
     return Header(
         contract=first.contract,
         suite=replace(
@@ -136,23 +145,8 @@ def header_of(
         ),
         target=replace(first.target, root=_root([part.target.root for part in reports])),
         clauses=first.clauses,
-        claims=tuple(
-            StatedClaim(**{key: getattr(claim, key) for key in StatedClaim.__struct_fields__}) for claim in first.claims
-        ),
-        waivers=tuple(
-            counted(
-                first.suite,
-                [
-                    Waiver(
-                        **{key: getattr(said[0], key) for key in Entry.__struct_fields__},
-                        expired=any(entry.state is WaiverState.EXPIRED for entry in said),
-                        # As long as nobody counts them there may be others.
-                        cases=sys.maxsize,
-                    )
-                    for said in zip(*(part.waivers for part in reports), strict=True)
-                ],
-            )
-        ),
+        claims=tuple(StatedClaim(**fields_of(StatedClaim, claim)) for claim in first.claims),
+        waivers=tuple(counted(first.suite, entries)),
     )
 
 

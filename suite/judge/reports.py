@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from msgspec.structs import fields, replace
+from msgspec.structs import asdict, replace
 
 from ...reports.document import write
 from ...reports.journal import Ended, Footer, Journal, read
@@ -16,7 +16,7 @@ from ...reports.model.report import SCHEMA, ClassAccount, ClauseAccount, End, Re
 from ...reports.model.services import Figures
 from ...reports.model.tally import Tally
 from ...reports.model.verdicts import JUDGED, Verdict
-from ...reports.plain import digest_of_all
+from ...reports.plain import digest_of_all, fields_of
 from . import waivers
 from .met import histories
 from .targets import KEPT, judge_class, judge_target
@@ -31,8 +31,6 @@ EFFECTS = frozenset(
         "rename_file.keeps-the-content",
     }
 )
-# Found out once: it takes longer than the rest of a clause.
-_FACTS = tuple(field.name for field in fields(ClauseFacts))
 
 
 class UnwrittenError(Exception):
@@ -104,14 +102,9 @@ def recover(path: Path) -> Report:
 
 
 def _report(ended: Ended, footer: Footer) -> Report:
-    return build(
-        ended.header,
-        ended.cases,
-        duration=footer.duration,
-        left_out=footer.left_out,
-        services=footer.services,
-        costs=footer.costs,
-    )
+    ran = asdict(footer)
+    ran.pop("cases")
+    return build(ended.header, ended.cases, **ran)
 
 
 def finish(
@@ -166,9 +159,8 @@ def _classes(tally: Tally, tables: Mapping[str, str], left_out: str | None) -> d
 
 
 def _clause(tally: Tally, name: str) -> ClauseAccount:
-    facts = tally.facts[name]
     return ClauseAccount(
-        **{name: getattr(facts, name) for name in _FACTS},
+        **fields_of(ClauseFacts, tally.facts[name]),
         verdict=tally.verdict(name),
         counts=Counts.of(tally.clauses[name]),
         readings_seen=tally.readings(name),

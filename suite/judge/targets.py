@@ -1,6 +1,6 @@
 """Verdicts of a class and of the target, from the counts of their checks."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -46,8 +46,7 @@ def _kept(counts: Mapping[Verdict, int], reason: str, untried: Mapping[str, int]
 def _untried(untried: Mapping[str, int]) -> str:
     """What a tier does not try, in words."""
     classes = sorted(untried, key=lambda name: -untried[name])
-    more = f" and {len(classes) - NAMED} more" if len(classes) > NAMED else ""
-    return f"{number(sum(untried.values()), 'MUST clause')} not tried, of {', '.join(classes[:NAMED])}{more}"
+    return f"{number(sum(untried.values()), 'MUST clause')} not tried, of {_few(classes)}"
 
 
 def judge_target(
@@ -111,6 +110,8 @@ def judge_class(
 
 def _open(not_run: Collection[str]) -> str:
     """What keeps a verdict open, in words."""
-    named = sorted(not_run)
-    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    return f"{number(len(named), 'MUST clause')} not run in a case: {', '.join(named[:NAMED])}{more}"
+    return f"{number(len(not_run), 'MUST clause')} not run in a case: {_few(sorted(not_run))}"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import REMEDIES, Entry, Waiver, WaiverAccount, WaiverError, WaiverState
+from ...reports.plain import fields_of
 from .tried import is_known
 
 
@@ -63,33 +64,23 @@ def as_seen(record: CaseRecord) -> CaseRecord:
 
 def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[WaiverAccount, ...]:
     """What a report says of each entry: its state, how many checks it waived, and what else its violations gave."""
-    counts = [0] * len(waivers)
-    others: list[dict[str, None]] = [{} for _ in waivers]
-    ended = [0] * len(waivers)
-    unsure = [False] * len(waivers)
-    for case in cases:
-        for k, waiver in enumerate(waivers):
-            if waiver.fits_case(case.id):
-                ended[k] += 1
-                # What breaks a law shows in cases that are about something else, too.
-                unsure[k] |= not is_known(case)
-        for check in case.checks:
-            if check.verdict is Verdict.WAIVED:
-                if entry := waiving(waivers, case.id, check):
-                    counts[waivers.index(entry)] += check.times
-            elif check.verdict is Verdict.VIOLATION:
-                for k, waiver in enumerate(waivers):
-                    if waiver.fits(check.clause, case.id):
-                        others[k][check.got] = None
-    return tuple(
-        WaiverAccount(
-            **{key: getattr(waiver, key) for key in Entry.__struct_fields__},
-            state=_state(waiver, counts[k], bool(others[k]), ended[k] >= waiver.cases, unsure[k]),
-            waived=counts[k],
-            got_instead=tuple(others[k]),
-        )
-        for k, waiver in enumerate(waivers)
-    )
+    cases = tuple(cases)
+    return tuple(_account(waiver, waivers, [case for case in cases if waiver.fits_case(case.id)]) for waiver in waivers)
+
+
+def _account(waiver: Waiver, waivers: Sequence[Waiver], cases: Sequence[CaseRecord]) -> WaiverAccount:
+    """What a report says of one of the entries, of which these are the cases."""
+    count, others = 0, dict[str, None]()
+    checks = ((case.id, check) for case in cases for check in case.checks if check.clause == waiver.clause)
+    for name, check in checks:
+        if check.verdict is Verdict.WAIVED:
+            count += check.times * (waiving(waivers, name, check) is waiver)
+        elif check.verdict is Verdict.VIOLATION:
+            others[check.got] = None
+    # What breaks a law shows in cases that are about something else, too.
+    unsure = not all(map(is_known, cases))
+    state = _state(waiver, count, bool(others), len(cases) >= waiver.cases, unsure)
+    return WaiverAccount(**fields_of(Entry, waiver), state=state, waived=count, got_instead=tuple(others))
 
 
 def stale(reports: Iterable[Sequence[WaiverAccount]]) -> list[WaiverAccount]:

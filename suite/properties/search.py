@@ -92,11 +92,11 @@ class Search:
             return tries[shrink(found.steps, shows)]
         patience = self._case.bench.target.timeout
         for hurried in (max(LEAST_PATIENCE, HURRY * patience) * times for times in (1, LESS_HURRIED)):
-            self._bench = self._case.bench.with_timeout(hurried)
+            self._bench = self._case.bench.apart(timeout=min(hurried, patience))
             steps = shrink(found.steps, shows)
             self._bench.close()
             # A history that hung for the shorter time-out must also hang for the whole one.
-            self._bench = self._case.bench.with_timeout(patience)
+            self._bench = self._case.bench.apart(timeout=patience)
             again = self._try(steps)
             self._bench.close()
             if again.broken == found.broken:

@@ -1,6 +1,7 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
 import os
+import pickle
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -132,8 +133,8 @@ class Controller(Session):
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker of pytest-xdist what must be the same for all."""
-        node.workerinput["tffs_targets"] = [target.to_wire() for target in self.targets.values()]
-        node.workerinput["tffs_knowledge"] = {name: self.knowledge(name).to_wire() for name in self.targets}
+        known = {name: self.knowledge(name) for name in self.targets}
+        node.workerinput["tffs_known"] = pickle.dumps(([*self.targets.values()], known))
         node.workerinput["tffs_apart"] = self.config.option.dist == "each"
         node.workerinput["tffs_waivers"] = {name: plain.text(entries) for name, entries in self.waivers.items()}
 
@@ -144,7 +145,7 @@ class Controller(Session):
         super().pytest_collection_finish(session)
         # Other plugins may repeat a case: that is one case.
         ours = [item for item in session.items if isinstance(item, pytest.Function) and collection.is_ours(item)]
-        self._begin_journals(len({(self.target_of(item), collect.case_id(item)) for item in ours}))
+        self._begin_journals(len({(self.target_of(item), collect.listed(item).id) for item in ours}))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:

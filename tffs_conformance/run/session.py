@@ -6,6 +6,7 @@ sends it to the workers, and writes down what they report.
 
 import gc
 import inspect
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -161,7 +162,7 @@ class Session(ABC):
             listed.id,
             listed.clauses,
             listed.doc,
-            over_tables=collect.is_over_tables(node),
+            over_tables=listed.over_tables,
             tier=listed.tier,
         )
         node.stash[_CASE], node.stash[_EVIDENCE], node.stash[_ENDED] = this, None, False
@@ -227,11 +228,12 @@ class Worker(Session):
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
         waivers = {name: plain.read(text, list[Waiver]) for name, text in sent["tffs_waivers"].items()}
         apart = str(sent["workerid"]) if sent["tffs_apart"] else ""
-        judged = [replace(Target.from_wire(values), apart=apart) for values in sent["tffs_targets"]]
+        self._knowledge: Mapping[str, Knowledge]
+        targets, self._knowledge = pickle.loads(sent["tffs_known"])
+        judged = [replace(target, apart=apart) for target in targets]
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts)
-        self._knowledge = {name: Knowledge.from_wire(values) for name, values in sent["tffs_knowledge"].items()}
         self.aim()
 
     def knowledge(self, target: str) -> Knowledge:
