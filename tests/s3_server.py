@@ -189,7 +189,10 @@ class S3Server(FaultyServer):
             headers |= stored.checksum
         whole = Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
         reply = ranged(asked, whole) if self.ranges else whole
-        return error(416, "InvalidRange") if reply.status == 416 else reply
+        if reply.status != 416:
+            return reply
+        size = f"<ActualObjectSize>{stored.length}</ActualObjectSize>"
+        return document(f"<Error><Code>InvalidRange</Code>{size}</Error>", 416)
 
     def _refused(self, asked: Asked, stored: Stored | None) -> Reply | None:
         if asked.headers.get("if-none-match") == "*" and stored is not None:
