@@ -5,7 +5,7 @@ import time
 from urllib.parse import parse_qsl, unquote
 
 from tests.faulty_http import Asked, Reply
-from tests.s3_server import SECRET_KEY, S3Server, error
+from tests.s3_server import SECRET_KEY, S3Server, document, error
 from tests.sigv4 import parameters
 
 ROLE = "role with blank"
@@ -96,14 +96,12 @@ class RotatingStore(S3Server):
         if asked.method != "POST" or given["Action"] != "AssumeRoleWithWebIdentity" or not given["RoleSessionName"]:
             return Reply(400)
         if given["WebIdentityToken"] != self.token:
-            text = "<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>"
-            return Reply(400, {"Content-Type": "text/xml"}, text.encode())
+            return document("<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>", 400)
         key, token, end = self.issue()
-        text = (
+        grant = {"AccessKeyId": key, "SecretAccessKey": SECRET_KEY, "SessionToken": token, "Expiration": _iso(end)}
+        return document(
             "<AssumeRoleWithWebIdentityResponse xmlns='https://sts.amazonaws.com/doc/2011-06-15/'>"
-            f"<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>{key}</AccessKeyId>"
-            f"<SecretAccessKey>{SECRET_KEY}</SecretAccessKey><SessionToken>{token}</SessionToken>"
-            f"<Expiration>{_iso(end)}</Expiration></Credentials></AssumeRoleWithWebIdentityResult>"
-            "</AssumeRoleWithWebIdentityResponse>"
+            "<AssumeRoleWithWebIdentityResult><Credentials>"
+            + "".join(f"<{name}>{value}</{name}>" for name, value in grant.items())
+            + "</Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"
         )
-        return Reply(200, {"Content-Type": "text/xml"}, text.encode())

@@ -10,7 +10,6 @@ from typing import Any
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tffs_conformance.harness.hosting import limits as host_limits
-from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import Loaded, Loader
 from tffs_conformance.harness.hosting.registration import Registration
 from tffs_conformance.harness.launchers.local import Local
@@ -69,18 +68,6 @@ def registered(path: Path | str, environment: Mapping[str, str] | None = None) -
 
 
 @contextmanager
-def in_host(
-    folder: Path, config: Mapping[str, Any], environment: Mapping[str, str] | None = None, root: str = ROOT
-) -> Iterator[tuple[Host, HostFilesystem]]:
-    """The plugin with this configuration, which is written to `folder`, and its host; nothing is changed but below
-    `root`.
-    """
-    variables = {"DRAGONFLY_CONFIG_PATH": str(configured(folder, config)), **(environment or {})}
-    with loaded("dragonfly", variables) as found:
-        yield found.host, filesystem_in(found, "dragonfly", root)
-
-
-@contextmanager
 def filesystem(
     folder: Path,
     config: Mapping[str, Any],
@@ -89,16 +76,17 @@ def filesystem(
     root: str = ROOT,
     log: list[str] | None = None,
 ) -> Iterator[HostFilesystem]:
-    """The same without its host.
+    """The plugin with this configuration, which is written to `folder`; nothing is changed but below `root`.
 
     No file may grow beyond `file_size` bytes. In the end `log` has the lines that were logged.
     """
-    with in_host(folder, config, environment, root) as (host, fs):
-        with host_limits.file_size(host, file_size):
-            yield fs
-        host.close()
+    variables = {"DRAGONFLY_CONFIG_PATH": str(configured(folder, config)), **(environment or {})}
+    with loaded("dragonfly", variables) as found:
+        with host_limits.file_size(found.host, file_size):
+            yield filesystem_in(found, "dragonfly", root)
+        found.host.close()
         if log is not None:
-            log += [line for line in host.output.splitlines() if "dragonfly: " in line]
+            log += [line for line in found.host.output.splitlines() if "dragonfly: " in line]
 
 
 @contextmanager
@@ -107,22 +95,26 @@ def served(
     environment: Mapping[str, str] | None = None,
     file_size: int = -1,
     log: list[str] | None = None,
-    kind: type[S3Server] = S3Server,
+    preload: str = "",
     **config: Any,
 ) -> Iterator[tuple[S3Server, ProxyStub, HostFilesystem]]:
-    """A store and a proxy, and the plugin on them; it tries again for half a second unless `config` says otherwise."""
-    with kind() as store, ProxyStub() as proxy:
+    """A store and a proxy, and the plugin on them; it tries again for half a second unless `config` says otherwise.
+
+    A library of the source `preload` comes before all others.
+    """
+    if preload:
+        environment = {**(environment or {}), **preloaded(folder, preload)}
+    with S3Server() as store, ProxyStub() as proxy:
         given = configuration(store.url, proxy.url, **{"retry_deadline_s": 0.5, **config})
         with filesystem(folder, given, environment, file_size, log=log) as fs:
             yield store, proxy, fs
 
 
-def preloaded(folder: Path, source: str) -> str:
-    """The library that is made of this source, for LD_PRELOAD."""
-    (folder / "preloaded.c").write_text(source)
-    library = folder / "preloaded.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "preloaded.c", "-ldl"], check=True)
-    return str(library)
+def preloaded(folder: Path, source: str) -> dict[str, str]:
+    """The environment in which a library of this source comes before all others."""
+    library = str(folder / "preloaded.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, "-xc", "-", "-ldl"], input=source, text=True, check=True)
+    return {"LD_PRELOAD": library}
 
 
 def at(name: str) -> str:

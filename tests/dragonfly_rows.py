@@ -92,9 +92,9 @@ Given = Step | tuple[Step, object]  # what it returns; without it, it has to suc
 
 
 class Situation:
-    """Steps with what each returns, objects before and after them, and the configuration.
+    """Steps with what each returns, objects before and after them, the lines logged, and the configuration.
 
-    Without `after` the objects stay as they were.
+    Without `after` the objects stay as they were; without `logs` the lines may be any.
     """
 
     def __init__(
@@ -103,20 +103,22 @@ class Situation:
         *steps: Given,
         before: Objects | None = None,
         after: Mapping[str, bytes] | None = None,
+        logs: list[str] | None = None,
         **config: Any,
     ) -> None:
         self._name, self._steps, self._config = name, steps, config
-        self._before, self._after = before or {}, after
+        self._before, self._after, self._logs = before or {}, after, logs
 
     def __str__(self) -> str:
         return self._name.replace(" ", "-")
 
-    def run(self, folder: Path, log: list[str] | None = None, serve: Serve = served, root: str = ROOT) -> None:
-        """Perform it; `folder` is for the plugin's files and for local ones, and `log` gets the lines logged.
+    def run(self, folder: Path, serve: Serve = served, root: str = ROOT) -> list[str]:
+        """Perform it, and give the lines logged; `folder` is for the plugin's files and for local ones.
 
         `serve` is the plugin with its servers; all names are below `root`.
         """
-        with serve(folder, **{"log": log, **self._config}) as (store, proxy, fs):
+        log: list[str] = []
+        with serve(folder, log=log, **self._config) as (store, proxy, fs):
             scene = Scene(store, proxy, fs, folder, root=root)
             scene.put(self._before)
             start = scene.objects
@@ -129,6 +131,8 @@ class Situation:
                 scene.rest.set()
             _compare("objects", scene.objects, start if self._after is None else dict(self._after))
             _compare("uploads", store.uploads, {})
+        assert self._logs in (None, log), log
+        return log
 
 
 row = Situation

@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal, Self
@@ -94,7 +95,8 @@ def ranged(asked: Asked, whole: Reply) -> Reply:
     span = re.fullmatch(r"bytes=(\d+)-(\d*)", asked.headers.get("range", ""))
     if span is None or whole.status != 200:
         return whole
-    total, first = len(whole.body), int(span[1])
+    # A large object says that it is longer than what it holds.
+    total, first = int(whole.headers.get("Content-Length", len(whole.body))), int(span[1])
     last = min(int(span[2] or total), total - 1)
     if first > last:
         return Reply(416)
@@ -117,29 +119,22 @@ class FaultyServer:
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
 
-            def setup(self) -> None:
-                super().setup()
+            def handle(self) -> None:
                 with server._lock:
                     server.connections += 1
+                with suppress(ConnectionError):
+                    super().handle()
 
-            def handle_one_request(self) -> None:
-                try:
-                    self.raw_requestline = self.rfile.readline(65537)
-                    if not self.raw_requestline or not self.parse_request():
-                        self.close_connection = True
-                        return
-                    self._serve()
-                except (ConnectionError, TimeoutError):
-                    self.close_connection = True
-
-            def _serve(self) -> None:
+            def serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 asked = Asked(self.command, self.path, headers, body)
-                self._send(asked, server.reply(asked))
+                self.send(asked.method == "HEAD", server.reply(asked))
 
-            def _send(self, asked: Asked, reply: Reply) -> None:
-                if reply.drip is not None and asked.method == "HEAD":
+            do_HEAD = do_GET = do_PUT = do_POST = do_DELETE = serve
+
+            def send(self, to_head: bool, reply: Reply) -> None:
+                if reply.drip is not None and to_head:
                     reply.drip.wait(60)
                 framing = {
                     "length": {"Content-Length": str(len(reply.body))},
@@ -148,32 +143,26 @@ class FaultyServer:
                 }
                 headers = framing[reply.framed] | reply.headers
                 lines = [f"HTTP/1.1 {reply.status} -", *(f"{name}: {value}" for name, value in headers.items()), "\r\n"]
+                self.close_connection |= reply.framed == "end" or (reply.head, reply.cut) != (None, None)
                 self.wfile.write("\r\n".join(lines).encode()[: reply.head])
-                if reply.head is not None:
-                    self.close_connection = True
+                if to_head or reply.status in (204, 304) or reply.head is not None:
                     return
-                has_body = asked.method != "HEAD" and reply.status not in (204, 304)
-                body = reply.body if has_body else b""
-                if reply.drip is not None and asked.method != "HEAD":
+                body = reply.body
+                if reply.drip is not None:
                     self.wfile.write(body[: reply.free])
                     reply.drip.wait(60)
                     body = body[reply.free :]
-                # What comes without being asked for would be taken for the next answer.
-                if reply.framed == "chunks" and has_body:
+                if reply.framed == "chunks":
                     body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
-                self._write(body if reply.cut is None else body[: reply.cut], reply.pace)
-                if reply.cut is not None or reply.framed == "end":
-                    self.close_connection = True
-
-            def _write(self, body: bytes, pace: float) -> None:
-                for part in (bytes([byte]) for byte in body) if pace else [body]:
+                body = body if reply.cut is None else body[: reply.cut]
+                for part in (bytes([byte]) for byte in body) if reply.pace else [body]:
                     self.wfile.write(part)
-                    time.sleep(pace)
+                    time.sleep(reply.pace)
 
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._server.request_queue_size = 128
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
     @property

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -38,13 +37,16 @@ class Stored:
         return len(self.content) if self.size is None else self.size
 
 
-def error(status: int, code: str, more: str = "") -> Reply:
-    text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>for a person</Message>{more}</Error>"
-    return Reply(status, {"Content-Type": "application/xml"}, text.encode())
+def document(text: str, status: int = 200) -> Reply:
+    return Reply(status, {"Content-Type": "application/xml"}, f"<?xml version='1.0'?>{text}".encode())
 
 
-def document(text: str) -> Reply:
-    return Reply(200, {"Content-Type": "application/xml"}, f"<?xml version='1.0'?>{text}".encode())
+def error(status: int, code: str) -> Reply:
+    return document(f"<Error><Code>{code}</Code><Message>for a person</Message></Error>", status)
+
+
+def with_etag(name: str, etag: str) -> Reply:
+    return document(f"<{name}><ETag>{escape(etag)}</ETag></{name}>")
 
 
 def of_method(name: str) -> When:
@@ -78,16 +80,20 @@ class S3Server(FaultyServer):
     """`buckets` maps names to objects by key; a test may change it as it likes.
 
     Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`, or `encodes` its lists.
+    With `counts` a token in a list is the number of names before the page, and not the last of them.
     """
 
     def __init__(self, port: int = 0) -> None:
-        self.conditional_deletes = True
-        self.ranges = True
-        self.encodes = True
+        self.lock = threading.RLock()
+        self.renew()
+        super().__init__(port)
+
+    def renew(self) -> None:
+        """There is one bucket without objects, and the store knows what it may know."""
+        self.conditional_deletes = self.ranges = self.encodes = True
+        self.counts = False
         self.buckets: dict[str, dict[str, Stored]] = {BUCKET: {}}
         self.uploads: dict[str, dict[int, Stored]] = {}
-        self.lock = threading.RLock()
-        super().__init__(port)
 
     def put(self, key: str, content: bytes) -> Stored:
         self.buckets[BUCKET][key] = stored = Stored.of(content)
@@ -132,18 +138,16 @@ class S3Server(FaultyServer):
         return self._list(bucket, given)
 
     def _list(self, bucket: dict[str, Stored], given: dict[str, str]) -> Reply:
-        prefix, delimiter = given.get("prefix", ""), given.get("delimiter", "")
-        most, after = int(given.get("max-keys", 1000)), unquote(given.get("continuation-token", ""))
+        prefix, delimiter = given.get("prefix", ""), given.get("delimiter") or "\0"
+        most, token = int(given.get("max-keys", 1000)), unquote(given.get("continuation-token", ""))
         encoded = self.encodes and given.get("encoding-type") == "url"
         found: dict[str, Stored | None] = {}
-        for key in sorted(bucket):
-            rest = key.removeprefix(prefix)
-            if not key.startswith(prefix):
-                continue
-            name = prefix + rest.split(delimiter)[0] + delimiter if delimiter and delimiter in rest else key
-            if name > after:
-                found.setdefault(name, None if name != key or (delimiter and delimiter in rest) else bucket[key])
-        page = list(found.items())[:most]
+        for key in sorted(one for one in bucket if one.startswith(prefix)):
+            name, cut, _ = key.removeprefix(prefix).partition(delimiter)
+            found.setdefault(prefix + name + cut, None if cut else bucket[key])
+        names = list(found.items())
+        left = names[int(token or 0) :] if self.counts else [one for one in names if one[0] > token]
+        page = left[:most]
 
         def text(key: str) -> str:
             return quote_plus(key, safe="/-._~*") if encoded else escape(key)
@@ -155,12 +159,12 @@ class S3Server(FaultyServer):
             f"<ETag>{escape(stored.etag)}</ETag><Size>{stored.length}</Size></Contents>"
             for name, stored in page
         ]
-        more = len(found) > len(page)
-        token = f"<NextContinuationToken>{quote(page[-1][0], safe='')}</NextContinuationToken>" if more else ""
-        kind = f"<EncodingType>{'url' if encoded else ''}</EncodingType>"
+        if more := len(left) > most:
+            token = str(int(token or 0) + most) if self.counts else quote(page[-1][0], safe="")
+            parts.append(f"<NextContinuationToken>{token}</NextContinuationToken>")
+        parts += [f"<IsTruncated>{str(more).lower()}</IsTruncated><EncodingType>{'url' * encoded}</EncodingType>"]
         return document(
-            f"<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><IsTruncated>{str(more).lower()}"
-            f"</IsTruncated>{kind}{token}{''.join(parts)}</ListBucketResult>"
+            f"<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>{''.join(parts)}</ListBucketResult>"
         )
 
     def _on_object(self, bucket: dict[str, Stored], key: str, asked: Asked) -> Reply:
@@ -171,10 +175,10 @@ class S3Server(FaultyServer):
             case "PUT":
                 return self._put(bucket, key, asked, stored)
             case "DELETE":
-                refused = self._refused(asked, stored) if self.conditional_deletes else None
-                if refused is None:
-                    bucket.pop(key, None)
-                return refused or Reply(204)
+                if self.conditional_deletes and (refused := self._refused(asked, stored)):
+                    return refused
+                bucket.pop(key, None)
+                return Reply(204)
         return error(405, "MethodNotAllowed")
 
     def _read(self, stored: Stored, asked: Asked) -> Reply:
@@ -183,19 +187,20 @@ class S3Server(FaultyServer):
         headers = {"ETag": stored.etag, "Last-Modified": formatdate(stored.mtime, usegmt=True)}
         if asked.headers.get("x-amz-checksum-mode") == "ENABLED":
             headers |= stored.checksum
-        if asked.headers.get("range") == "bytes=0-0" and self.ranges:
-            if not stored.length:
-                return error(416, "InvalidRange", "<ActualObjectSize>0</ActualObjectSize>")
-            return Reply(206, headers | {"Content-Range": f"bytes 0-0/{stored.length}"}, stored.content[:1])
         whole = Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
-        return ranged(asked, whole) if self.ranges else whole
+        reply = ranged(asked, whole) if self.ranges else whole
+        if reply.status != 416:
+            return reply
+        size = f"<ActualObjectSize>{stored.length}</ActualObjectSize>"
+        return document(f"<Error><Code>InvalidRange</Code>{size}</Error>", 416)
 
     def _refused(self, asked: Asked, stored: Stored | None) -> Reply | None:
         if asked.headers.get("if-none-match") == "*" and stored is not None:
             return error(412, "PreconditionFailed")
-        if "if-match" in asked.headers and (stored is None or asked.headers["if-match"] != stored.etag):
-            return error(412 if stored else 404, "PreconditionFailed" if stored else "NoSuchKey")
-        return None
+        if stored is None:
+            return error(404, "NoSuchKey") if "if-match" in asked.headers else None
+        matches = asked.headers.get("if-match", stored.etag) == stored.etag
+        return None if matches else error(412, "PreconditionFailed")
 
     def _source(self, asked: Asked) -> Stored | Reply | None:
         """What is to be copied; None where this is no copy."""
@@ -210,27 +215,23 @@ class S3Server(FaultyServer):
         return source
 
     def _put(self, bucket: dict[str, Stored], key: str, asked: Asked, stored: Stored | None) -> Reply:
-        refused = self._refused(asked, stored)
-        if refused is not None:
-            return refused
-        source = self._source(asked)
+        source = self._refused(asked, stored) or self._source(asked)
         if isinstance(source, Reply):
             return source
-        if source is not None:
-            if source.length > 5 << 30:
-                return error(400, "InvalidRequest")
-            bucket[key] = Stored(source.content, source.etag, size=source.size)
-            return document(f"<CopyObjectResult><ETag>{escape(source.etag)}</ETag></CopyObjectResult>")
-        bucket[key] = Stored.of(asked.body)
-        return Reply(200, {"ETag": bucket[key].etag})
+        if source is None:
+            bucket[key] = Stored.of(asked.body)
+            return Reply(200, {"ETag": bucket[key].etag})
+        if source.length > 5 << 30:
+            return error(400, "InvalidRequest")
+        bucket[key] = replace(source, mtime=time.time(), checksum={})
+        return with_etag("CopyObjectResult", source.etag)
 
     def _on_upload(self, bucket: dict[str, Stored], key: str, asked: Asked, given: dict[str, str]) -> Reply:
         if asked.method == "POST" and "uploads" in given:
             upload = f"upload-{len(self.uploads)}"
             self.uploads[upload] = {}
-            return document(
-                f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
-            )
+            text = f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
+            return document(text)
         parts = self.uploads.get(given["uploadId"])
         if parts is None:
             return error(404, "NoSuchUpload")
@@ -238,29 +239,26 @@ class S3Server(FaultyServer):
             del self.uploads[given["uploadId"]]
             return Reply(204)
         if asked.method == "PUT":
-            source = self._source(asked)
-            if isinstance(source, Reply):
-                return source
-            part = Stored.of(asked.body)
-            if source is not None:
-                span = re.fullmatch(r"bytes=(\d+)-(\d+)", asked.headers["x-amz-copy-source-range"])
-                assert span is not None
-                first, last = int(span[1]), int(span[2]) + 1
-                part = replace(Stored.of(source.content[first:last]), size=last - first)
-            parts[int(given["partNumber"])] = part
-            if source is not None:
-                return document(f"<CopyPartResult><ETag>{escape(part.etag)}</ETag></CopyPartResult>")
-            return Reply(200, {"ETag": part.etag})
-        refused = self._refused(asked, bucket.get(key))
-        if refused is not None:
-            return refused
-        named = [entry.text for entry in ElementTree.fromstring(asked.body).iter("ETag")]
-        if named != [parts[number].etag for number in sorted(parts)]:
-            return error(400, "InvalidPart")
+            return self._put_part(parts, int(given["partNumber"]), asked)
         chosen = [parts[number] for number in sorted(parts)]
-        content = b"".join(part.content for part in chosen)
+        if refused := self._refused(asked, bucket.get(key)):
+            return refused
+        if [entry.text for entry in ElementTree.fromstring(asked.body).iter("ETag")] != [one.etag for one in chosen]:
+            return error(400, "InvalidPart")
         sums = b"".join(bytes.fromhex(part.etag.strip('"')) for part in chosen)
         etag = f'"{hashlib.md5(sums).hexdigest()}-{len(parts)}"'
+        content = b"".join(part.content for part in chosen)
         bucket[key] = Stored(content, etag, size=sum(part.length for part in chosen))
         del self.uploads[given["uploadId"]]
-        return document(f"<CompleteMultipartUploadResult><ETag>{escape(etag)}</ETag></CompleteMultipartUploadResult>")
+        return with_etag("CompleteMultipartUploadResult", etag)
+
+    def _put_part(self, parts: dict[int, Stored], number: int, asked: Asked) -> Reply:
+        source = self._source(asked)
+        if isinstance(source, Reply):
+            return source
+        if source is None:
+            parts[number] = Stored.of(asked.body)
+            return Reply(200, {"ETag": parts[number].etag})
+        first, last = map(int, asked.headers["x-amz-copy-source-range"].removeprefix("bytes=").split("-"))
+        parts[number] = replace(Stored.of(source.content[first : last + 1]), size=last + 1 - first)
+        return with_etag("CopyPartResult", parts[number].etag)

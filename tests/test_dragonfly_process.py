@@ -99,13 +99,8 @@ def agents(scene: Scene) -> tuple[int, bool]:
     return len(found), all(" libcurl/" in one for one in found)
 
 
-def test_it_runs_on_its_own_curl_and_crypto(tmp_path: Path) -> None:
-    row("captors", (do.read_all(), CONTENT), (agents, (1, True)), before={"file": CONTENT},
-        environment={"LD_PRELOAD": preloaded(tmp_path, CAPTORS)}).run(tmp_path)  # fmt: skip
-
-
-#: What dlsym finds: a libcurl that says it is of another version and knows none of the
-#: options that came in 7.85, a libcrypto that keeps to FIPS.
+#: What dlsym finds: a libcurl that says it is of another version and knows none of the options that came in 7.85, a
+#: libcrypto that keeps to FIPS.
 OTHER_LIBRARIES = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -146,28 +141,28 @@ void *dlsym(void *library, const char *name) {
 """
 
 
-def test_a_libcurl_before_that_it_was_compiled_with(tmp_path: Path) -> None:
-    environment = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "CURL_VERSION": "075100"}
-    row("older", (do.read_all(), CONTENT), do.write_all(CONTENT, "new"), before={"file": CONTENT},
-        after={"file": CONTENT, "new": CONTENT}, environment=environment).run(tmp_path)  # fmt: skip
-
-
 def test_libcurl_that_is_too_old_is_refused_at_once(tmp_path: Path) -> None:
-    environment = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "CURL_VERSION": "071d00"}
+    environment = {**preloaded(tmp_path, OTHER_LIBRARIES), "CURL_VERSION": "071d00"}
     entry = registered(configured(tmp_path, configuration(NOWHERE, NOWHERE)), environment)
     message = "dragonfly; libcurl.so.4 is OTHER, and 7.52 is needed"
     assert (entry.code, entry.message) == (Code.FAILED_PRECONDITION, message)
 
 
-@pytest.mark.parametrize("knows_others", [True, False], ids=["sha256", "md5-only"])
-def test_no_op_needs_md5(tmp_path: Path, knows_others: bool) -> None:
-    """Which FIPS forbids, and which stores that are old want for a deletion of many keys."""
-    environment, log = {"LD_PRELOAD": preloaded(tmp_path, OTHER_LIBRARIES), "FIPS": "1"}, list[str]()
-    left = {"file": CONTENT, "empty": b""}
-    row("fips", do.nothing if knows_others else do.store_answers(error(400, "InvalidRequest"), is_delete_many),
-        (do.read_all(), CONTENT), (do.size("empty"), 0), do.delete_all(), after=left,
-        before=left | dict.fromkeys(("d/1", "d/2"), CONTENT), environment=environment).run(tmp_path, log)  # fmt: skip
-    assert "libcrypto has no MD5" in log[0]
+READ, FILE = (do.read_all(), CONTENT), {"file": CONTENT}
+LEFT = FILE | {"empty": b""}
+NO_MD5 = f"{WARNING}libcrypto has no MD5: what the store has no other checksum of is not compared"
+
+LIBRARIES = [
+    row("its own curl and crypto", READ, (agents, (1, True)), before=FILE, preload=CAPTORS),
+    row("a libcurl before that it was compiled with", READ, do.write_all(CONTENT, "new"), before=FILE,
+        after=FILE | {"new": CONTENT}, preload=OTHER_LIBRARIES, environment={"CURL_VERSION": "075100"}),
+    # FIPS forbids it, and stores that are old want it for a deletion of many keys.
+    *(row(f"no op needs MD5, a store of {sums}", refusal, READ, (do.size("empty"), 0), do.delete_all(), after=LEFT,
+          before=LEFT | dict.fromkeys(("d/1", "d/2"), CONTENT), preload=OTHER_LIBRARIES, environment={"FIPS": "1"},
+          logs=[NO_MD5, SERVED])
+      for sums, refusal in (("SHA-256", do.nothing),
+                            ("MD5 only", do.store_answers(error(400, "InvalidRequest"), is_delete_many)))),
+]  # fmt: skip
 
 
 # Local files --------------------------------------------------------------------------------------------------------
@@ -191,23 +186,19 @@ static size_t taken(void) {
   return sum;
 }
 ssize_t pwrite(int file, const void *bytes, size_t n, off_t offset) {
-  if (taken() + n <= 4 << 20) return syscall(SYS_pwrite64, file, bytes, n, offset);
-  errno = ENOSPC;
-  return -1;
+  return taken() + n <= 4 << 20 ? syscall(SYS_pwrite64, file, bytes, n, offset) : (errno = ENOSPC, -1);
 }
 ssize_t pwrite64(int file, const void *bytes, size_t n, off_t offset) { return pwrite(file, bytes, n, offset); }
 """
 
 
 def test_cache_gives_way_if_disk_is_full(tmp_path: Path) -> None:
-    log: list[str] = []
     before = {str(k): bytes([k]) * MEBI for k in range(8)}
     row("disk", *((do.read_all(name), content) for name, content in before.items()),
         do.write_all(bytes(3 * MEBI), "new"), (do.write_all(bytes(5 * MEBI), "large"), Code.RESOURCE_EXHAUSTED),
-        (do.read_all("0"), before["0"]), before=before, after=before | {"new": bytes(3 * MEBI)}, log=log,
-        environment={"LD_PRELOAD": preloaded(tmp_path, SMALL_DISK), "DISK": str(tmp_path)},
-        cache_dir=str(tmp_path)).run(tmp_path)  # fmt: skip
-    assert log == [SERVED, f"{WARNING}what cache_dir keeps gives way: No space left on device"]
+        (do.read_all("0"), before["0"]), before=before, after=before | {"new": bytes(3 * MEBI)}, preload=SMALL_DISK,
+        environment={"DISK": str(tmp_path)}, cache_dir=str(tmp_path),
+        logs=[SERVED, f"{WARNING}what cache_dir keeps gives way: No space left on device"]).run(tmp_path)  # fmt: skip
 
 
 #: Notes what is made durable.
@@ -233,9 +224,8 @@ def test_file_is_durable_before_object_is_deleted(tmp_path: Path) -> None:
         noted.extend(notes.read_text().splitlines() if notes.exists() else ())
         return right
 
-    row("power", do.store_does(deleted, is_delete), do.op("rename_file", "file", "/moved"), before={"file": CONTENT},
-        after={}, environment={"LD_PRELOAD": preloaded(tmp_path, NOTES_SYNC), "NOTES": str(notes)},
-        ).run(tmp_path)  # fmt: skip
+    row("power", do.store_does(deleted, is_delete), do.op("rename_file", "file", "/moved"), before=FILE, after={},
+        preload=NOTES_SYNC, environment={"NOTES": str(notes)}).run(tmp_path)  # fmt: skip
     assert (tmp_path / "moved").read_bytes() == CONTENT
     # All directories above may be new.
     assert (noted[0], set(noted[1:])) == ("file", {"directory"})
@@ -245,8 +235,8 @@ def test_file_is_durable_before_object_is_deleted(tmp_path: Path) -> None:
 def test_a_local_copy_has_mode_of_new_file(tmp_path: Path, op: str) -> None:
     (tmp_path / "like").touch()
     (tmp_path / "private").touch(0o640)
-    row("mode", do.op(op, "file", "/new"), do.puts(CONTENT), do.op(op, "file", "/private"), before={"file": CONTENT},
-        after={"file": CONTENT} if op == "copy_file" else {}).run(tmp_path)  # fmt: skip
+    row("mode", do.op(op, "file", "/new"), do.puts(CONTENT), do.op(op, "file", "/private"), before=FILE,
+        after=FILE if op == "copy_file" else {}).run(tmp_path)  # fmt: skip
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "like").stat().st_mode
     assert (tmp_path / "private").stat().st_mode == stat.S_IFREG | 0o640
 
@@ -264,46 +254,41 @@ def counters(scene: Scene) -> dict[str, int]:
 def reading(name: str, *wrong: Given, times: int = 1, counted: dict[str, int], **config: Any) -> Situation:
     """Reads of one object while something is wrong, and all counters that are not 0."""
     given = {"retry_deadline_s": 60, "cache_max_bytes": 0, **config}
-    return row(name, *wrong, *[(do.read_all(), CONTENT)] * times, (counters, counted), before={"file": CONTENT},
-               **given)  # fmt: skip
+    return row(name, *wrong, *[READ] * times, (counters, counted), before=FILE, **given)
 
 
-WITHOUT_DRAGONFLY = "an object comes from the store and not through Dragonfly"
 SLOW_DOWN_ONCE = do.store_answers(error(503, "SlowDown"), is_head, 1)
-#: What is done, and the log.
-READINGS: list[tuple[Situation, list[str]]] = [
-    (reading("through Dragonfly", times=3,
-             counted={"bytes_from_p2p": 3 * SIZE, "requests_to_dfdaemon": 3, "requests_to_store": 3}), [SERVED]),
-    (reading("from the cache", times=3, cache_max_bytes=MEBI,
-             counted={"bytes_from_p2p": SIZE, "bytes_from_cache": 2 * SIZE, "requests_to_dfdaemon": 1,
-                      "requests_to_store": 3}), [SERVED]),
-    (reading("a retry", SLOW_DOWN_ONCE,
-             counted={"bytes_from_p2p": SIZE, "requests_to_dfdaemon": 1, "requests_to_store": 2, "retries": 1}),
-     [f"{WARNING}tries again: the store answers 503", SERVED]),
-    (reading("the store instead of Dragonfly", do.proxy_answers(status(500, X_Dragonfly_Error_Type="proxy")), times=2,
-             fallback_to_source=True, retry_deadline_s=0,
-             counted={"bytes_from_store": 2 * SIZE, "fallbacks": 2, "requests_to_dfdaemon": 2, "requests_to_store": 4}),
-     [f"{WARNING}{WITHOUT_DRAGONFLY}: dfdaemon answers 500 (X-Dragonfly-Error-Type: proxy)"]),
-    (reading("a proxy that is not Dragonfly's", do.proxy_does(with_header("X-Dragonfly-Task-ID", None)), times=2,
-             require_p2p=False,
-             counted={"bytes_from_store": 2 * SIZE, "requests_to_dfdaemon": 2, "requests_to_store": 2}),
-     [f"{WARNING}dfdaemon passes Dragonfly by: an answer has no X-Dragonfly-Task-ID"]),
+READINGS = [
+    reading("through Dragonfly", times=3, logs=[SERVED],
+            counted={"bytes_from_p2p": 3 * SIZE, "requests_to_dfdaemon": 3, "requests_to_store": 3}),
+    reading("from the cache", times=3, cache_max_bytes=MEBI, logs=[SERVED],
+            counted={"bytes_from_p2p": SIZE, "bytes_from_cache": 2 * SIZE, "requests_to_dfdaemon": 1,
+                     "requests_to_store": 3}),
+    reading("a retry", SLOW_DOWN_ONCE, logs=[f"{WARNING}tries again: the store answers 503", SERVED],
+            counted={"bytes_from_p2p": SIZE, "requests_to_dfdaemon": 1, "requests_to_store": 2, "retries": 1}),
+    reading("the store instead of Dragonfly", do.proxy_answers(status(500, X_Dragonfly_Error_Type="proxy")), times=2,
+            fallback_to_source=True, retry_deadline_s=0,
+            counted={"bytes_from_store": 2 * SIZE, "fallbacks": 2, "requests_to_dfdaemon": 2, "requests_to_store": 4},
+            logs=[f"{WARNING}an object comes from the store and not through Dragonfly: "
+                  "dfdaemon answers 500 (X-Dragonfly-Error-Type: proxy)"]),
+    reading("a proxy that is not Dragonfly's", do.proxy_does(with_header("X-Dragonfly-Task-ID", None)), times=2,
+            require_p2p=False,
+            counted={"bytes_from_store": 2 * SIZE, "requests_to_dfdaemon": 2, "requests_to_store": 2},
+            logs=[f"{WARNING}dfdaemon passes Dragonfly by: an answer has no X-Dragonfly-Task-ID"]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("situation", "lines"), READINGS, ids=[str(situation) for situation, _ in READINGS])
-def test_log_and_counters_of_reads(situation: Situation, lines: list[str], tmp_path: Path) -> None:
-    log: list[str] = []
-    situation.run(tmp_path, log=log)
-    assert log == lines
+@pytest.mark.parametrize("situation", [*LIBRARIES, *READINGS], ids=str)
+def test_process(situation: Situation, tmp_path: Path) -> None:
+    situation.run(tmp_path)
 
 
 def test_log_of_a_storm_has_few_lines(tmp_path: Path) -> None:
     """A line a minute, and there may be two of them where a minute begins."""
-    storm, log = 10, list[str]()
-    row("storm", do.proxy_does(lambda _, right: replace(right, cut=1), times=storm),
-        *[(do.read_all(), CONTENT)] * storm, (lambda scene: counters(scene)["retries"], storm),
-        before={"file": CONTENT}, log=log, retry_deadline_s=600, cache_max_bytes=0).run(tmp_path)  # fmt: skip
+    storm = 5
+    log = row("storm", do.proxy_does(lambda _, right: replace(right, cut=1), times=storm), *[READ] * storm,
+              (lambda scene: counters(scene)["retries"], storm), before=FILE, retry_deadline_s=600,
+              cache_max_bytes=0).run(tmp_path)  # fmt: skip
     lines = [line for line in log if line != SERVED]
     assert 1 <= len(lines) < storm
     assert lines[0].startswith(f"{WARNING}tries again: dfdaemon gives no full answer: ")

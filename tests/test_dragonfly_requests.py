@@ -196,7 +196,7 @@ def test_connections_of_many_threads_are_few(tmp_path: Path, max_connections: in
     threads, times = 64, 10
 
     def slow(_: Asked, right: Reply) -> Reply:
-        time.sleep(1.5)
+        time.sleep(1)
         return right
 
     with served(tmp_path, max_connections=max_connections) as (store, _, fs):

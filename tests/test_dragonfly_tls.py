@@ -24,22 +24,21 @@ class Authority:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
-        self.certificate, self._key = folder / f"{name}.pem", folder / f"{name}.key"
-        self._make(self.certificate, self._key, name)
+        self.certificate, self._key = self._made(name)
 
     def sign(self, name: str) -> tuple[Path, Path]:
         """A certificate for 127.0.0.1, and its key."""
-        certificate, key = (self.folder / f"{self.name}-{name}.{end}" for end in ("pem", "key"))
         signer = ["-CA", str(self.certificate), "-CAkey", str(self._key), "-addext", "subjectAltName=IP:127.0.0.1"]
-        self._make(certificate, key, name, *signer)
-        return certificate, key
+        return self._made(f"{self.name}-{name}", *signer)
 
-    def _make(self, certificate: Path, key: Path, name: str, *more: str) -> None:
+    def _made(self, name: str, *more: str) -> tuple[Path, Path]:
         if shutil.which("openssl") is None:
             pytest.skip("not run: openssl is not there: apt-get install openssl")
+        certificate, key = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         command += ["-keyout", str(key), "-out", str(certificate), "-subj", f"/CN={name}", "-days", "2", *more]
         subprocess.run(command, check=True, capture_output=True)
+        return certificate, key
 
 
 class TlsStore(S3Server):

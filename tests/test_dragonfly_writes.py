@@ -16,7 +16,7 @@ import pytest
 
 from tests import dragonfly_rows as do
 from tests import s3_server as s3
-from tests.dragonfly_client import BUILT, MISSING, configuration, in_host, unnamed
+from tests.dragonfly_client import BUILT, MISSING, ROOT, configuration, configured, filesystem_in, loaded, unnamed
 from tests.dragonfly_rows import Given, Scene, Situation, Step, row
 from tests.faulty_http import Asked, Reply, When, anything, silent
 from tests.proxy_stub import ProxyStub
@@ -32,7 +32,6 @@ CONTENT = random.Random(1).randbytes(PART + MEBI)
 OTHER = CONTENT[::-1]
 CACHED = bytes(10 * MEBI)
 OLD, NEW = b"what there was", bytes(range(256)) * 40
-LARGE = Stored(b"", '"large"', size=(6 << 30) + 1)  # too large for one copy
 SLOW_DOWN = error(503, "SlowDown")
 INTERNAL = error(500, "InternalError")
 NOT_IMPLEMENTED = error(501, "NotImplemented")
@@ -82,34 +81,19 @@ def cut_short(_: Asked, right: Reply) -> Reply:
     return replace(right, body=right.body[:40])
 
 
-def lost_or_cut(other: bool, cut: bool, code: Code) -> Situation:
-    """The last answer of an upload is lost or cut; the plugin looks whether the object is its own."""
-    return row(f"the last answer is {'cut' if cut else 'lost'}, another writer {other}",
-               do.meanwhile(s3.is_finish, do.puts(OTHER) if other else do.nothing, cut_short if cut else silent),
-               (do.write_all(CONTENT), code), after={"file": OTHER if other else CONTENT})  # fmt: skip
-
-
 def on_all(code: Code) -> list[tuple[Step, object]]:
     """Every op of a file that is written returns this."""
     return [(do.append(b"more"), code), *((do.on_writer(op), code) for op in ("flush", "sync", "tell", "close"))]
 
 
-#: When a large object is overwritten by another writer, and what the store does besides.
-OVERWRITTEN = [
-    ("the copy", s3.is_start, do.nothing),
-    ("the copy, no such range", s3.is_start,
-     do.store_does(lambda *_: error(400, "InvalidArgument"), with_word("partNumber=1"))),
-    ("the end", with_word("partNumber=2"), do.nothing),
-]  # fmt: skip
-
 UPLOADS = [
     row("the first part goes up before the last byte is appended", do.begin(), do.append(CONTENT[:-1]),
         do.wait_for(lambda scene: uploads(scene) == [[1]]), (do.objects, {}), (do.tell, len(CONTENT) - 1),
         do.append(CONTENT[-1:]), do.close, after={"file": CONTENT}),
-    *(row(f"a file of {size} bytes", do.begin(), do.append((CONTENT * 2)[:size]), do.close, (changes, requests),
-          after={"file": (CONTENT * 2)[:size]})
-      for size, requests in ((0, ["PUT"]), (1, ["PUT"]), (PART, ["PUT"]), (PART + 1, UPLOAD), (2 * PART, UPLOAD),
-                             (2 * PART + 1, ["start", "part", "part", "part", "finish"]))),
+    *(row(f"a file of {len(content)} bytes", do.begin(), do.append(content), do.close, (changes, requests),
+          after={"file": content})
+      for content, requests in ((b"", ["PUT"]), (b"1", ["PUT"]), (CONTENT[:PART], ["PUT"]),
+                                (CONTENT[: PART + 1], UPLOAD), (CONTENT + CONTENT[: PART - MEBI], UPLOAD))),
     row("a part is sent again", do.store_answers(SLOW_DOWN, with_word("partNumber=2"), 1),
         do.write_all(CONTENT), (lambda scene: scene.store.buckets[s3.BUCKET]["tests/file"].etag[-3:], '-2"'),
         after={"file": CONTENT}),
@@ -133,10 +117,12 @@ UPLOADS = [
     row("an upload that cannot start", do.refused(s3.is_start), do.begin(), do.append(CONTENT[:PART]),
         (do.append(b"more"), Code.PERMISSION_DENIED), (do.close, Code.PERMISSION_DENIED), (changes, ["start"]),
         before={"file": OLD}),
-    lost_or_cut(False, False, Code.OK),
-    lost_or_cut(True, False, Code.ABORTED),
-    lost_or_cut(False, True, Code.OK),
-    lost_or_cut(True, True, Code.INTERNAL),
+    # The plugin looks whether the object is its own.
+    *(row(f"the last answer is {how}, another writer puts {other}",
+          do.meanwhile(s3.is_finish, do.puts(OTHER) if other else do.nothing, answer), (do.write_all(CONTENT), code),
+          after={"file": OTHER if other else CONTENT})
+      for how, answer, other, code in (("lost", silent, False, Code.OK), ("lost", silent, True, Code.ABORTED),
+                                       ("cut", cut_short, False, Code.OK), ("cut", cut_short, True, Code.INTERNAL))),
     *(row(f"{op} puts all, and more can be appended", do.begin(), do.append(CONTENT),
           do.on_writer(op), (do.objects, {"file": CONTENT}),
           do.on_writer(op), (do.objects, {"file": CONTENT}), (changes, UPLOAD), do.heals, do.append(b"more"),
@@ -161,22 +147,15 @@ UPLOADS = [
     # A store may look for the range first.
     *(row(f"a large object is overwritten before {when}", do.meanwhile(is_next, do.puts(OLD)), also,
           (do.appended(b"more"), Code.ABORTED), before={"file": CONTENT}, after={"file": OLD})
-      for when, is_next, also in OVERWRITTEN),
+      for when, is_next, also in (
+          ("the copy", s3.is_start, do.nothing), ("the end", with_word("partNumber=2"), do.nothing),
+          ("the copy, no such range", s3.is_start,
+           do.store_does(lambda *_: error(400, "InvalidArgument"), with_word("partNumber=1"))))),
     row("a large object in a store without conditions",
         do.store_answers(NOT_IMPLEMENTED, lambda one: "if-match" in one.headers), do.appended(b"more"),
         before={"file": CONTENT}, after={"file": CONTENT + b"more"}),
 ]  # fmt: skip
 
-
-#: Answers that the table of the README does not have.
-OTHER_ANSWERS = [
-    (200, "NobodyKnows", Code.INTERNAL),
-    (200, "SlowDown", Code.UNAVAILABLE),
-    (400, "InvalidArgument", Code.INVALID_ARGUMENT),
-    (400, "SlowDown", Code.UNAVAILABLE),
-    (422, "", Code.INTERNAL),
-    (522, "", Code.UNAVAILABLE),
-]
 
 WRITERS = [
     # TensorFlow drops the file that locks the cache of a data set, and looks for it later.
@@ -189,10 +168,13 @@ WRITERS = [
     row("flush puts once and only what is new", do.begin(), do.append(b"one"), *[do.flush, do.on_writer("sync")] * 2,
         (do.objects, {"file": b"one"}), do.append(b"two"), do.close, (do.count(s3.is_put), 2),
         after={"file": b"onetwo"}),
-    row("an object too large for the store", do.store_answers(error(400, "EntityTooLarge"), s3.is_put),
-        (do.write_all(NEW), Code.RESOURCE_EXHAUSTED)),
+    # Answers that the table of the README does not have.
     *(row(f"a put that is answered {status} {reason}", do.store_answers(error(status, reason), s3.is_put),
-          (do.write_all(NEW), code)) for status, reason, code in OTHER_ANSWERS),
+          (do.write_all(NEW), code))
+      for status, reason, code in (
+          (200, "NobodyKnows", Code.INTERNAL), (200, "SlowDown", Code.UNAVAILABLE), (400, "SlowDown", Code.UNAVAILABLE),
+          (400, "InvalidArgument", Code.INVALID_ARGUMENT), (400, "EntityTooLarge", Code.RESOURCE_EXHAUSTED),
+          (422, "", Code.INTERNAL), (522, "", Code.UNAVAILABLE))),
     # The signature is of one blank.
     row("an ETag with two blanks", do.appended(b"more"), before={"file": Stored(OLD, '"of  parts"')},
         after={"file": OLD + b"more"}),
@@ -222,8 +204,8 @@ def spans(scene: Scene) -> list[str]:
 
 
 COPIES = [
-    row("an object too large for one copy", do.op("rename_file", "file", "moved"), (do.size("moved"), LARGE.length),
-        before={"file": LARGE}, after={"moved": b""}),
+    row("an object too large for one copy", do.op("rename_file", "file", "moved"), (do.size("moved"), (6 << 30) + 1),
+        before={"file": Stored(b"", '"large"', size=(6 << 30) + 1)}, after={"moved": b""}),
     row("copy_part_bytes: not more are copied at once", do.op("copy_file", "small", "copy"), (do.count(s3.is_part), 0),
         do.op("copy_file", "file", "copy"),
         (spans, ["bytes=0-7340031", "bytes=14680064-22020095", "bytes=7340032-14680063"]),
@@ -277,8 +259,7 @@ RACES = [
     changed("a store without conditional deletes",
             do.store_answers(NOT_IMPLEMENTED, lambda one: "if-match" in one.headers), rename, after={"moved": MINE}),
     changed("a rename to a local file", do.meanwhile(anything, do.puts(THEIRS), server="proxy"),
-            (do.op("rename_file", "file", "/moved"), Code.ABORTED),
-            (local("moved"), MINE), after={"file": THEIRS}),
+            (do.op("rename_file", "file", "/moved"), Code.ABORTED), (local("moved"), MINE), after={"file": THEIRS}),
     row("a rename of a local file", write_local("local", MINE), do.before(s3.is_put, write_local("local", THEIRS)),
         (do.op("rename_file", "/local", "file"), Code.ABORTED), (local("local"), THEIRS), (do.objects, {"file": MINE}),
         do.op("rename_file", "/local", "file"), (local("local"), b"there is none"), after={"file": THEIRS}),
@@ -287,8 +268,7 @@ RACES = [
     changed("another deletion before a deletion", do.before(s3.is_delete, do.removes()), delete, after={}),
     changed("an append to what is deleted", do.begin(appends=True), do.append(b"more"), do.removes(),
             (do.close, Code.NOT_FOUND), after={}),
-    changed("an append whose answer is lost, then another writer",
-            do.meanwhile(s3.is_put, do.puts(THEIRS), silent),
+    changed("an append whose answer is lost, then another writer", do.meanwhile(s3.is_put, do.puts(THEIRS), silent),
             (do.appended(b"more"), Code.ABORTED), after={"file": THEIRS}),
     row("a directory that another client makes", do.before(s3.is_put, do.puts(b"", "d/")),
         (do.op("create_dir", "d"), Code.ALREADY_EXISTS), before={"": b""}, after={"": b"", "d/": b""}),
@@ -303,17 +283,14 @@ RACES = [
 class Blanks(bytes):
     """Is sent byte by byte, with a pause before each blank."""
 
-    pause_s = 1.5
-
     def __iter__(self) -> Iterator[int]:
         for byte in super().__iter__():
-            if byte == ord(" "):
-                time.sleep(self.pause_s)
+            time.sleep(1.5 if byte == ord(" ") else 0)
             yield byte
 
 
 def slow(_: Asked, right: Reply) -> Reply:
-    return replace(right, body=Blanks(b" " * 8 + right.body.partition(b"?>")[2]), pace=1e-9)
+    return replace(right, body=Blanks(b" " * 4 + right.body.partition(b"?>")[2]), pace=1e-9)
 
 
 def is_malformed(asked: Asked) -> bool:
@@ -361,7 +338,7 @@ IN_DOUBT = [
         before=dict.fromkeys(("d/1", "d/2", "d/odd\ufffe", "d/\uffff"), b"x"), after={}),
     # libcurl keeps the buffer of a transfer that found no address, and then refuses to change its size.
     row("the rest of a transfer that failed is not used again", *[(do.op("path_exists", "file"), Code.UNAVAILABLE)] * 2,
-        addr="http://127.0.0.1:9", object_storage={"endpoint": "http://store.invalid:9"}, retry_deadline_s=2),
+        addr="http://127.0.0.1:9", object_storage={"endpoint": "http://store.invalid:9"}),
 ]  # fmt: skip
 
 LOCAL_COPIES = [
@@ -392,8 +369,8 @@ def test_parts_go_up_at_the_same_time(tmp_path: Path) -> None:
         return right
 
     row("parts", do.store_does(hold, s3.is_part), do.begin(), do.append(bytes(3 * PART + 1)), do.close,
-        (lambda _: unnamed(cache), 0), after={"file": bytes(3 * PART + 1)},
-        cache_dir=str(cache)).run(tmp_path)  # fmt: skip
+        (lambda _: unnamed(cache), 0), (changes, ["start", *["part"] * 4, "finish"]),
+        after={"file": bytes(3 * PART + 1)}, cache_dir=str(cache)).run(tmp_path)  # fmt: skip
     assert len(seen) == 4
     assert PART <= min(seen[:3]) <= max(seen) <= 3 * PART
 
@@ -439,12 +416,13 @@ def test_a_process_ends_in_the_midst(tmp_path: Path, midst: str) -> None:
     steps, left = IN_THE_MIDST[midst]
     with S3Server() as store, ProxyStub() as proxy:
         store.put("tests/file", OLD)
-        with in_host(tmp_path, configuration(store.url, proxy.url, whole_object_below=1)) as (host, fs):
-            scene = Scene(store, proxy, fs, tmp_path)
+        path = configured(tmp_path, configuration(store.url, proxy.url, whole_object_below=1))
+        with loaded("dragonfly", {"DRAGONFLY_CONFIG_PATH": str(path)}) as found:
+            scene = Scene(store, proxy, filesystem_in(found, "dragonfly", ROOT), tmp_path)
             # For longer than the host waits for its end.
             store.inject(lambda _, right: right if scene.rest.wait(90) else Reply(500), when=s3.is_part)
             for step in steps:
                 assert step(scene) in (None, Code.OK, OLD[:4])
-            assert host.quit() == "exit status 0"
+            assert found.host.quit() == "exit status 0"
             scene.rest.set()
     assert (scene.objects, list(store.uploads)) == ({"file": OLD}, left)

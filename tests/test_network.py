@@ -28,7 +28,7 @@ CODE, GIVEN_BACK = f"{CLASS}.code", f"{CLASS}.gives-connections-back"
 #: Those that are tried at night: others show the same clause in the same trouble. Each takes some seconds.
 AT_NIGHT = (
     "half-a-listing", "writes-are-lost", "rename-in-two", "resumes-behind", "rename-half", "delete-forgets",
-    "exists-at-once", "lists-a-page",
+    "exists-at-once", "lists-a-page", "misses-all",
 )  # fmt: skip
 #: What a check says of the service between the trouble and what came of it.
 LEADS = ", to which TFFS_SERVICE leads: "

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,9 @@ def in_process(bucket: str) -> Iterator[tuple[int, HostFilesystem]]:
         yield facts.pid, filesystem_in(found, "objects", ROOT)
 
 
-@contextmanager
-def served(_folder: Path, **_config: object) -> Iterator[tuple[S3Server, ProxyStub, HostFilesystem]]:
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[S3Server, ProxyStub, HostFilesystem]]:
+    """One plugin for all rows: between two requests it knows nothing."""
     with S3Server() as store, ProxyStub() as unused, in_process(f"{store.url}/{BUCKET}") as (_, fs):
         yield store, unused, fs
 
@@ -183,8 +184,10 @@ SITUATIONS = [
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=str)
-def test_over_http(situation: Situation, tmp_path: Path) -> None:
-    situation.run(tmp_path, serve=served, root=ROOT)
+def test_over_http(served: tuple[S3Server, ProxyStub, HostFilesystem], situation: Situation, tmp_path: Path) -> None:
+    served[0].heal()
+    served[0].renew()
+    situation.run(tmp_path, serve=lambda *_, **__: nullcontext(served), root=ROOT)
 
 
 def test_without_a_store_nothing_is_not_found() -> None:

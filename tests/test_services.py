@@ -187,10 +187,7 @@ def _profile(directory: Path, compose: Path) -> str:
 
 @pytest.mark.parametrize(
     "end",
-    [
-        *(pytest.param(end, marks=pytest.mark.nightly) for end in (signal.SIGINT, signal.SIGTERM)),
-        signal.SIGKILL,
-    ],
+    [*(pytest.param(end, marks=pytest.mark.nightly) for end in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL],
     ids=lambda end: end.name,
 )
 def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, docker: Any, end: signal.Signals) -> None:
@@ -244,7 +241,7 @@ RUNS = {
     "one process": ("-n0", "", "", 0, ["second is healthy"]),
     "workers share them": ("-n2", "", "", 0, ["second is healthy"]),
     "usage error after they are up": ("--scheme=none-such", "", "", 4, ["second is healthy", "--scheme=none-such"]),
-    "service that ends": ("--tier=smoke", '"--quiet"', '"--no-such-option"', 4, ["the service first is exited"]),
+    "service that ends": ("-n0", '"--quiet"', '"--no-such-option"', 4, ["the service first is exited"]),
 }
 
 
@@ -252,7 +249,7 @@ RUNS = {
 def test_run_leaves_no_services(tmp_path: Path, tiny: Path, docker: Any, case: str) -> None:
     option, old, new, code, said = RUNS[case]
     tiny.write_text(TINY.replace(old, new))
-    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--clause=read.*", option)
+    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--tier=smoke", "--clause=read.*", option)
     assert done.returncode == code, done.stdout[-2000:] + done.stderr
     assert [text for text in said if text not in done.stderr] == []
     assert done.stderr.count("second is healthy") <= 1
@@ -316,7 +313,7 @@ def test_without_docker_nothing_is_run_and_the_reason_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
-    done = run(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=quick")
+    done = run(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=smoke")
     found = report(tmp_path)
     assert {case["verdict"] for case in found["cases"]} == {"not run"}
     assert all("docker's daemon does not answer" in case["reason"] for case in found["cases"])
