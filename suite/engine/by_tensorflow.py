@@ -27,7 +27,10 @@ def performs(case: Case, name: str, program: str, *arguments: str, alone: bool =
     if outcome.value.lacking or outcome.code is Code.UNIMPLEMENTED:
         raise NoStimulusError(outcome.message)
     if not _went_well(outcome):
-        _not_a_consequence(case)
+        known = case.bench.knowledge.fails_plainly
+        if known:
+            # The program may need an op that goes wrong everywhere, and other cases are about that.
+            raise BlockedError(*next(iter(known.items())))
         control = Outcome("", Code.OK, "", Performed(lacking=False, seen=()))
         if alone and case.bench.target.scheme not in LOCAL:
             control = filesystem.perform(program, "", *arguments)
@@ -74,10 +77,3 @@ def _why(outcome: Outcome[Performed]) -> str:
     """What was the first to go wrong."""
     wrong = next((seen for seen in outcome.value.seen if not seen.holds), None)
     return f"{wrong.what}: {wrong.got}" if wrong else f"{outcome.code} {outcome.message}"
-
-
-def _not_a_consequence(case: Case) -> None:
-    """Raise BlockedError where an op goes wrong everywhere: the program may need it, and other cases are about it."""
-    known = case.bench.knowledge.fails_plainly
-    if known:
-        raise BlockedError(*next(iter(known.items())))

@@ -142,19 +142,14 @@ def unsplit(calls: Sequence[Call], redaction: Redaction) -> Sequence[Call]:
     for places in (*files.values(), in_time):
         parts = redaction.pieces([(place, reads[number]) for number, place in places.items()])
         reads |= zip(places, parts, strict=True)
-    return [
-        (
-            op,
-            arguments,
-            _returning(outcome, reads[number]) if isinstance(outcome, Outcome) and number in reads else outcome,
-        )
-        for number, (op, arguments, outcome) in enumerate(calls)
-    ]
-
-
-def _returning(outcome: Outcome[object], data: bytes) -> Outcome[object]:
-    value = outcome.value
-    return changed(outcome, value=changed(value, data=data) if isinstance(value, Read) else (0, data))
+    whole = list(calls)
+    for number, data in reads.items():
+        op, arguments, outcome = calls[number]
+        assert isinstance(outcome, Outcome)
+        value = outcome.value
+        read = changed(value, data=data) if isinstance(value, Read) else (0, data)
+        whole[number] = (op, arguments, changed(outcome, value=read))
+    return whole
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:

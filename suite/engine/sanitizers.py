@@ -9,7 +9,7 @@ from ...harness.launchers.choice import with_runtime
 from ...harness.launchers.launcher import NoToolError
 from ...harness.launchers.misuse import of_plugin
 from ...harness.launchers.watch import MOST_READ, ToolWatch
-from ...harness.ops.outcomes import Death, DiedError, Endless, Hung
+from ...harness.ops.outcomes import DiedError, Endless, Hung
 from ...harness.targets.backing import BackingIncapableError, BackingUnableError
 from ..judge.evidence import Condition, Statement
 from .case import Body, Case, NoStimulusError
@@ -70,16 +70,9 @@ class WatchedBench(Workbench):
         target = beside.target
         tool = TOOLS[target.sanitizer]
         self.watch = tool.watch(target)
-        super().__init__(
-            replace(
-                target,
-                timeout=target.timeout * tool.slower,
-                host_scope="case",
-                examples=min(EXAMPLES, target.examples),
-            ),
-            replace(beside.knowledge, root_made=beside.root_made, hosts_differ=beside.hosts_differ, filling=False),
-            starts=self.watch,
-        )
+        few, patience = min(EXAMPLES, target.examples), target.timeout * tool.slower
+        watched = replace(target, timeout=patience, host_scope="case", examples=few)
+        super().__init__(watched, replace(beside.known, filling=False), starts=self.watch)
         self.left_behind = beside.left_behind
 
 
@@ -88,7 +81,9 @@ def watched(case: Case, body: Body, error: Exception | None) -> Condition:
 
     A case whose process an op ended is repeated, too: what it did to memory may tell why.
     """
-    if case.tier not in TRIED or not (error is None or (isinstance(error, DiedError) and _is_an_end(error.death))):
+    # What hangs would hang again.
+    is_ended = isinstance(error, DiedError) and not isinstance(error.death, Hung | Endless)
+    if case.tier not in TRIED or not (error is None or is_ended):
         return Condition()
     name = case.bench.target.sanitizer
     tool = TOOLS[name]
@@ -119,11 +114,6 @@ def watched(case: Case, body: Body, error: Exception | None) -> Condition:
     if ended is not None:
         return Condition(tool.clause, not_run=f"under {name}: {ended}")
     return Condition(tool.clause, (Statement(tool.clause, True, "", ""),))
-
-
-def _is_an_end(death: Death) -> bool:
-    """Whether an op ended its process: what hangs would hang again."""
-    return not isinstance(death, Hung | Endless)
 
 
 def _bench(bench: Workbench) -> WatchedBench | str:
