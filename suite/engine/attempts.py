@@ -117,10 +117,10 @@ def _is_misread(case: Case, said: Statement) -> bool:
             pairs = {path: (tree[path], found[path]) for path in tree}
         case _:
             pairs = {}
-    backing = around.backing if case.bench.target.backing else None
+    stored = around.backing.read if case.bench.target.backing else lambda _: None
     return bool(pairs) and all(
         not is_changed(around.trace[said.at :], case.uri(path))
-        and is_misread(case.fs, case.uri(path), backing and backing.read(around.backing_name(path)), *pair)
+        and is_misread(case.fs, case.uri(path), stored(around.backing_name(path)), *pair)
         for path, pair in [*pairs.items()][:MOST]
     )
 

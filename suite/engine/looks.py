@@ -79,7 +79,8 @@ def misled_by(fs: Filesystem, uri: Callable[[str], str], wanted: Tree, found: Tr
 
 def opened_last(calls: Sequence[Call]) -> bytes:
     """The path that is looked at after these calls, as the plugin got it."""
-    return next((arguments[1] for op, arguments, _ in reversed(calls) if op in _OPENING), b"")
+    taken = (arguments[1] for op, arguments, _ in reversed(calls) if op in _OPENING)
+    return next((path for path in taken if isinstance(path, bytes)), b"")
 
 
 def is_changed(calls: Sequence[Call], uri: str) -> bool:
