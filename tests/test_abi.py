@@ -1,8 +1,12 @@
-"""In which releases of TensorFlow a shared object loads, without loading it."""
+"""In which releases of TensorFlow a shared object loads, without loading it, and what it says of itself."""
 
+import random
+import re
 import runpy
+import struct
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +15,11 @@ import pytest
 
 from tests.commands import output_of
 from tests.pages import PROJECT
+from tests.test_runtime import declared
 from tffs_conformance.harness.native import CXX_NAME, RUNTIME_NAME
 from tffs_conformance.harness.shared_object import abi, releases
 from tffs_conformance.harness.shared_object.abi import Abi, Symbols
+from tffs_conformance.harness.shared_object.elf import NotElfError, SharedObject, read
 from tffs_conformance.harness.shared_object.releases import Exports
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.contract.catalogue import clause
@@ -62,7 +68,7 @@ def fates(found: Sequence[Symbols]) -> list[tuple[str, tuple[str, ...], tuple[st
 
 # Where it loads -------------------------------------------------------------------------------------------------------
 
-BOTH = ("2.1", "2.2")
+BOTH, ANCIENT = ("2.1", "2.2"), "libtensorflow_framework.so.1"
 
 
 @pytest.mark.parametrize(
@@ -85,11 +91,14 @@ BOTH = ("2.1", "2.2")
         ("only_here", ("-l:libmiddle.so", BESIDE), TABLE, BOTH, []),
         ("nowhere", ("-l:libmiddle.so", BESIDE), TABLE, (), [("", ("nowhere",), BOTH)]),
         ("use", ("-l:libneedy.so", TENSORFLOW, BESIDE), TABLE, ("2.1",), [("", ("TF_Old",), ("2.2",))]),
+        # A library of another TensorFlow is missing.
+        ("TF_NewStatus", (f"-l:{ANCIENT}", TENSORFLOW), TABLE, (), [("", (ANCIENT,), BOTH)]),
     ],
 )
 def test_plugin_loads_where_its_symbols_are(
     folder: Path, symbol: str, links: Sequence[str], table: Exports, loads: tuple[str, ...], missing: list[object]
 ) -> None:
+    library(folder, ANCIENT, "void TF_Ancient(void) {}")
     library(folder, "libmiddle.so", "void middle(void) {}", OTHER, BESIDE)
     library(folder, "libneedy.so", USES.format("TF_Old"), BESIDE)
     found = seen(folder, symbol, *links, table=table)
@@ -107,13 +116,6 @@ def test_missing_library_leaves_its_symbols_unknown(folder: Path) -> None:
     assert abi.read(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
 
 
-def test_library_of_another_tensorflow_is_missing(folder: Path) -> None:
-    library(folder, "libtensorflow_framework.so.1", "void TF_Ancient(void) {}")
-    found = seen(folder, "TF_NewStatus", "-l:libtensorflow_framework.so.1", TENSORFLOW)
-    assert (found.loads, found.unknown) == ((), ())
-    assert fates(found.missing) == [("", ("libtensorflow_framework.so.1",), BOTH)]
-
-
 def test_library_that_the_loaders_cache_lacks_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(abi, "_cached_by_loader", dict)
     assert seen(folder, "malloc", "-nostdlib").loads == BOTH
@@ -129,19 +131,12 @@ def test_library_named_like_the_plugin_is_read(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("symbol", "is_of_template"),
     [
-        (TEMPLATE, True),
-        ("_Z3getIiEvT_", True),
-        ("_ZNK4absl8StatusOrIiE2okEv", True),
-        ("_ZN4llvmlsIRNS_6RemarkEEERT_OS3_", True),
-        ("_ZN4absl6StatusC1IiEET_", True),
-        ("_ZTVN10tensorflow4BaseIiEE", True),
-        (RUN, False),
-        ("_ZN10tensorflow3runENS_4BaseIiEE", False),
-        ("_ZN4absllsERSoRKNS_4CordE", False),
-        ("_ZN9999999993run", False),
-        ("I", False),
+        (TEMPLATE, True), ("_Z3getIiEvT_", True), ("_ZNK4absl8StatusOrIiE2okEv", True),
+        ("_ZN4llvmlsIRNS_6RemarkEEERT_OS3_", True), ("_ZN4absl6StatusC1IiEET_", True),
+        ("_ZTVN10tensorflow4BaseIiEE", True), (RUN, False), ("_ZN10tensorflow3runENS_4BaseIiEE", False),
+        ("_ZN4absllsERSoRKNS_4CordE", False), ("_ZN9999999993run", False), ("I", False),
     ],
-)
+)  # fmt: skip
 def test_symbols_of_templates_are_undecided(folder: Path, symbol: str, is_of_template: bool) -> None:
     found = seen(folder, symbol, TENSORFLOW, table=Exports(("2.1",)))
     assert (found.untold, found.loads) == (((symbol,), ("2.1",)) if is_of_template else ((), ()))
@@ -232,3 +227,163 @@ def test_what_is_written_is_read(tool: Any, tmp_path: Path, monkeypatch: pytest.
     tool.write(TABLE)
     assert releases.whole() == TABLE
     assert releases.of_c().symbols.keys() == TABLE.symbols.keys() - {RUN}
+
+
+# What a shared object says of itself ----------------------------------------------------------------------------------
+
+RIGHT = plugin_path("posix").read_bytes()
+
+
+def linked(name: str) -> SharedObject:
+    return read(plugin_path(f"fakes/{name}").read_bytes())
+
+
+def wrong(plugin: SharedObject) -> list[str]:
+    """In which ways a shared object is not linked as a plugin should be."""
+    found = [name for name in ("executable_stack", "text_relocations", "static_tls") if getattr(plugin, name)]
+    found += ["run_path"] if plugin.run_path else []
+    found += ["exported"] if plugin.exported != {"TF_InitPlugin"} else []
+    return found
+
+
+def test_read_of_a_right_plugin_finds_nothing_wrong() -> None:
+    plugin = read(RIGHT)
+    assert wrong(plugin) == []
+    # It looks TensorFlow's functions up in the process. What the libraries of C and C++ have is left out.
+    assert not any(name.startswith("TF_") or name in {"memcpy", "_Znwm"} for name in plugin.needed)
+    assert "TF_VLog" in linked("verbose").needed
+    assert "__gmon_start__" in plugin.weak
+    assert re.fullmatch(r"2\.\d+(\.\d+)?", plugin.glibc)
+
+
+@pytest.mark.parametrize("what", ["executable_stack", "text_relocations", "static_tls", "run_path", "exported"])
+def test_read_of_a_fake_finds_its_fault(what: str) -> None:
+    plugin = linked({"run_path": "absolute_run_path", "exported": "exports"}.get(what, what))
+    assert wrong(plugin) == [what]
+    assert plugin.run_path == (("/opt/vendor/lib",) if what == "run_path" else ())
+
+
+@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", RIGHT[:4], RIGHT[:64], RIGHT[:2000], b"\x7fELF" + bytes(200)])
+def test_what_is_no_shared_object(content: bytes) -> None:
+    with pytest.raises(NotElfError):
+        read(content)
+
+
+def test_the_header_declares_what_a_release_exports() -> None:
+    assert declared() <= releases.functions_of_c().keys()
+
+
+# Damage ---------------------------------------------------------------------------------------------------------------
+
+#: Seconds of processor time in which a damaged object is read or refused.
+MAX_SECONDS = 1
+DAMAGED_OBJECTS = 400
+#: Where the file header has the place of the section headers, and their number; the size of one.
+SECTIONS_OFFSET, SECTION_COUNT_OFFSET, SECTION_BYTES = 40, 60, 64
+#: Where fields are in a section header.
+TYPE, OFFSET, SIZE, INFO = 4, 24, 32, 44
+VERSION_NEEDS, SYMBOL_VERSIONS, DYNAMIC_SYMBOLS, DYNAMIC = 0x6FFFFFFE, 0x6FFFFFFF, 11, 6
+
+
+def headers_of(content: bytes | bytearray) -> Iterator[tuple[int, int, int, int]]:
+    """Where each section header is, and the type, the offset and the size of its section."""
+    (start,) = struct.unpack_from("<Q", content, SECTIONS_OFFSET)
+    (count,) = struct.unpack_from("<H", content, SECTION_COUNT_OFFSET)
+    for place in range(start, start + count * SECTION_BYTES, SECTION_BYTES):
+        yield (
+            place,
+            *struct.unpack_from("<I", content, place + TYPE),
+            *struct.unpack_from("<QQ", content, place + OFFSET),
+        )
+
+
+def header_of(content: bytes | bytearray, kind: int) -> tuple[int, int, int]:
+    """Where the first section header of a type is, and the offset and the size of its section."""
+    return next((place, offset, size) for place, found, offset, size in headers_of(content) if found == kind)
+
+
+def targets_of(content: bytes | bytearray) -> list[range]:
+    """Ranges of bytes that damage is aimed at: all headers, each section that is read, the whole file."""
+    places = [place for place, *_ in headers_of(content)]
+    read_sections = {VERSION_NEEDS, SYMBOL_VERSIONS, DYNAMIC_SYMBOLS, DYNAMIC}
+    sections = [range(offset, offset + size) for _, kind, offset, size in headers_of(content) if kind in read_sections]
+    headers = range(places[0], places[-1] + SECTION_BYTES)
+    return [range(SECTION_BYTES), range(SECTION_BYTES, 1000), headers, *sections, range(len(content))]
+
+
+def damaged(seed: int) -> bytes:
+    """A shipped plugin that was cut, or of which 1 to 8 bytes were changed."""
+    chosen = random.Random(seed)
+    content = bytearray(plugin_path(chosen.choice(("posix", "memory", "objectstore_minimal"))).read_bytes())
+    if chosen.random() < 0.1:
+        return bytes(content[: chosen.randrange(len(content))])
+    target = chosen.choice(targets_of(content))
+    for _ in range(chosen.choice((1, 1, 2, 8))):
+        content[chosen.choice(target)] = chosen.choice((0, 1, 0x7F, 0xFF, chosen.randrange(256)))
+    return bytes(content)
+
+
+def read_in_time(content: bytes) -> SharedObject | None:
+    """What is read; None where it is refused. Fails where that takes too long, or another error is raised."""
+    start = time.process_time()
+    try:
+        return read(content)
+    except NotElfError:
+        return None
+    finally:
+        assert time.process_time() - start < MAX_SECONDS
+
+
+def test_damaged_objects_are_read_or_refused() -> None:
+    found = [read_in_time(damaged(seed)) is None for seed in range(DAMAGED_OBJECTS)]
+    assert {True, False} == set(found)
+
+
+@pytest.mark.parametrize("count", [0x7F, 0x7F00, 0x7F0000, 0x7F000000, 0xFFFFFFFF])
+def test_version_count_above_its_section_is_refused(count: int) -> None:
+    content = bytearray(RIGHT)
+    place, offset, _ = header_of(content, VERSION_NEEDS)
+    struct.pack_into("<I", content, place + INFO, count)
+    assert read_in_time(bytes(content)) is None
+    # The entry is followed by itself, and so is its first auxiliary.
+    struct.pack_into("<H4xII", content, offset + 2, 0xFFFF, 16, 0)
+    struct.pack_into("<I", content, offset + 16 + 12, 0)
+    assert read_in_time(bytes(content)) is None
+
+
+@pytest.mark.parametrize("kind", [VERSION_NEEDS, SYMBOL_VERSIONS, DYNAMIC_SYMBOLS, DYNAMIC])
+@pytest.mark.parametrize(
+    ("field", "form", "value"),
+    # The first has another type.
+    [(TYPE, "<I", 8), (OFFSET, "<Q", 1 << 63), (SIZE, "<Q", 1 << 40), (SIZE, "<Q", (1 << 64) - 1)],
+)
+def test_section_outside_the_file_is_not_read(kind: int, field: int, form: str, value: int) -> None:
+    content = bytearray(RIGHT)
+    place, _, _ = header_of(content, kind)
+    struct.pack_into(form, content, place + field, value)
+    found = read_in_time(bytes(content))
+    # A section of another type is as good as none, and only the versions can be done without.
+    assert (found is not None) == (field == TYPE and kind in (VERSION_NEEDS, SYMBOL_VERSIONS))
+
+
+@pytest.mark.parametrize(("entry_bytes", "count"), [(0, 0xFFFF), (1, 0xFFFF), (SECTION_BYTES, 0xFFFF), (0, 0)])
+def test_section_headers_outside_the_file_are_refused(entry_bytes: int, count: int) -> None:
+    content = bytearray(RIGHT)
+    struct.pack_into("<HH", content, SECTION_COUNT_OFFSET - 2, entry_bytes, count)
+    # With a number of 0 the first header would have the number.
+    place = struct.unpack_from("<Q", content, SECTIONS_OFFSET)[0]
+    struct.pack_into("<Q", content, place + SIZE, 1 << 60)
+    assert read_in_time(bytes(content)) is None
+
+
+def test_names_that_overlap_are_refused() -> None:
+    content = bytearray(RIGHT)
+    _, symbols, size = header_of(content, DYNAMIC_SYMBOLS)
+    strings = len(content)
+    content += b"x" * (1 << 20) + b"\0"
+    for place, kind, _, _ in [*headers_of(content)]:
+        if kind == 3:
+            struct.pack_into("<QQ", content, place + OFFSET, strings, (1 << 20) + 1)
+    for k, entry in enumerate(range(symbols, symbols + size, 24)):
+        struct.pack_into("<I", content, entry, k)
+    assert read_in_time(bytes(content)) is None

@@ -1,30 +1,37 @@
-"""The client: time-outs, deaths, and no process left behind."""
+"""The client: time-outs, deaths, no process left behind; hosts of a plugin that changes; programs of threads."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from tests.faults.driven import all_cases, judge
 from tests.hosted import hosted, raw_filesystem
-from tests.test_suite import wait_until
+from tests.test_suite import report, run, wait_until
 from tffs_conformance.harness import wire
 from tffs_conformance.harness.hosting import limits as host_limits
-from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loader
+from tffs_conformance.harness.hosting.client import Host, HostFaultError
+from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loaded, Loader
 from tffs_conformance.harness.hosting.registration import DiedRegisteringError
 from tffs_conformance.harness.hosting.state import State
-from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.launchers.local import Local, LocalProcess
 from tffs_conformance.harness.launchers.output import OUTPUT_KEPT, Output
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import DiedError, Hung, Watch
+from tffs_conformance.harness.ops.outcomes import Crashed, Death, DiedError, Hung, Read, Source, Threw, Watch
+from tffs_conformance.harness.over_tables import programs
+from tffs_conformance.harness.over_tables.programs import Program
+from tffs_conformance.harness.over_tables.raw import Call, RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.verdicts import Verdict
 
 #: Seconds, for calls that do not come back. All others have more: a busy machine may need as long to load a plugin.
 SHORT = 0.2
@@ -62,16 +69,26 @@ def test_client_with_a_damaged_answer_reports_a_crash(monkeypatch: pytest.Monkey
         assert not loaded.host.alive
 
 
-def test_a_hang_is_paid_for_once() -> None:
+def repeated(raw: RawFilesystem, path: str) -> object:
+    program = Program(raw)
+    program.stat(path)
+    return programs.repeat(raw, program, 2)
+
+
+@pytest.mark.parametrize("call", [RawFilesystem.stat, repeated])
+def test_a_hang_is_paid_for_once(call: Callable[[RawFilesystem, str], object]) -> None:
     hosts = Loader(Local({"TFFS_FAULT": "hang:stat"}), plugin_path("fakes/faulty"), 10)
     # The first time it may be the allocator's fault.
     for _ in range(MAX_HANGS + 1):
         loaded = hosts.load()
+        raw = raw_filesystem(loaded)
+        # What does not hang is called as before.
+        assert raw.path_op("path_exists", "/tmp").ok
         loaded.host.timeout = SHORT
         with pytest.raises(DiedError):
-            raw_filesystem(loaded).stat("/tmp")
+            call(raw, "/tmp")
     with pytest.raises(BlockedError) as blocked:
-        raw_filesystem(hosts.load()).stat("/tmp")
+        call(raw_filesystem(hosts.load()), "/tmp")
     assert blocked.value.op == "stat"
     hosts.close()
 
@@ -167,15 +184,6 @@ def test_a_limit_ends_with_its_block_however_that_ends(limit: str, tmp_path: Pat
         assert raw.stat(str(tmp_path)).ok
 
 
-def test_large_blocks_count(tmp_path: Path) -> None:
-    with hosted("fakes/faulty", "leaks-memory:stat") as (loaded, raw):
-        before = State.of(loaded.host).heap
-        if not before:
-            pytest.skip("the allocator of a sanitizer keeps no such account")
-        raw.stat(str(tmp_path))
-        assert State.of(loaded.host).heap - before >= 1 << 20
-
-
 def test_nothing_is_left_when_the_client_is_killed() -> None:
     """The client is killed by SIGKILL while the plugin hangs, so nobody is left to end the host but itself."""
     program = """
@@ -192,11 +200,229 @@ with hosted("fakes/faulty", "hang:stat", timeout=60) as (loaded, raw):
         assert client.stdout is not None
         host = int(client.stdout.readline())
         client.send_signal(signal.SIGKILL)
-    wait_until(lambda: not alive(host))
+    ended = {"pid": host, "status": psutil.STATUS_ZOMBIE}
+    wait_until(lambda: all(one.pid != host or one.info == ended for one in psutil.process_iter([*ended])))
 
 
-def alive(pid: int) -> bool:
+# Hosts for a plugin that is not the same each time it is loaded -------------------------------------------------------
+
+
+class Changing(Local):
+    """Starts hosts with one environment or the other, in an order that is the same every time."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__()
+        self._launchers = [Local({"TFFS_FAULT": fault}) for fault in faults]
+        self._chance = random.Random(0)
+
+    def start(self) -> LocalProcess:
+        return self._chance.choice(self._launchers).start()
+
+    def close(self) -> None:
+        for launcher in self._launchers:
+            launcher.close()
+
+
+def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is() -> None:
+    loader = Loader(Changing("two-schemes", "api:filesystem"), plugin_path("fakes/malformed"), 10.0)
     try:
-        return psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-    except psutil.NoSuchProcess:
-        return False
+        loader.load().host.close()
+        before = len(os.listdir("/proc/self/fd"))
+        seen = []
+        for _ in range(20):
+            loaded = loader.load()
+            seen.append(tuple(loaded.registration.registered))
+            loaded.host.close()
+        assert set(seen) == {("malformed", "malformed2"), ("malformed",)}
+        assert len(os.listdir("/proc/self/fd")) <= before + 3, "a host that was not used is ended"
+    finally:
+        loader.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        (["--tier=smoke"], "conformant"),
+        pytest.param(["--tier=quick"], "conformant", marks=pytest.mark.nightly),
+        (["--case=registration/*", "--case=lifetimes/filesystem-ends-last"], "incomplete"),
+    ],
+)
+def test_a_plugin_for_one_process_at_a_time_is_judged_as_any_other(
+    tmp_path: Path, given: list[str], verdict: str
+) -> None:
+    environment = ("--env=TFFS_CHOICES=one-process", f"--env=TFFS_CHOICES_LOCK={tmp_path / 'lock'}")
+    done = run(tmp_path, "-q", "--plugin=posix_choices", *environment, *given)
+    assert "Left behind" not in done.stdout
+    found = report(tmp_path)
+    wrong = [(case["id"], case.get("reason")) for case in found["cases"] if case["verdict"] in ("not run", "violation")]
+    assert wrong == []
+    assert found["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("fault", "cases"), [("read.one-less", "read/plain"), ("history.crash", "properties/tree")])
+def test_no_host_loads_a_plugin_that_another_host_of_the_case_has(
+    fault: str, cases: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cases that fail prepare once more what they prepared, and properties try histories: one host after the other."""
+    loaded: list[Loaded] = []
+    beside: list[int] = []
+    load = Loader.load
+
+    def counted(loader: Loader) -> Loaded:
+        beside.append(sum(one.host.alive for one in loaded))
+        loaded.append(load(loader))
+        return loaded[-1]
+
+    monkeypatch.setattr(Loader, "load", counted)
+    judged = judge("fakes/faulty", fault, [one for one in all_cases("full") if one.id.startswith(cases)])
+    assert any(record.verdict is Verdict.VIOLATION for record in judged.records)
+    assert len(beside) > len(judged.records)
+    assert not any(beside)
+
+
+# Programs of threads: they meet, they answer as ops do alone, and what goes wrong in one of them is told --------------
+
+THREADS = 4
+ROUNDS = 200
+PIECE = 512
+CONTENT = b"".join(b"%07d\n" % k for k in range(4096))
+
+OPEN = "new_random_access_file"
+CLEANUP = "random_access_file.cleanup"
+
+
+@contextmanager
+def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
+    with hosted(plugin, fault, timeout=timeout, trace=(trace := list[Call]())) as (_, raw):
+        yield raw, trace
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "file"
+    path.write_bytes(CONTENT)
+    return str(path)
+
+
+def piece(k: int) -> bytes:
+    return CONTENT[k * PIECE : (k + 1) * PIECE]
+
+
+def openers(raw: RawFilesystem, path: str) -> list[Program]:
+    made = [Program(raw) for _ in range(THREADS)]
+    for k, program in enumerate(made):
+        program.path_op("path_exists", path)
+        handle = program.open(OPEN, path).value
+        program.read(handle, k * PIECE, PIECE)
+        program.handle_op(CLEANUP, handle)
+    return made
+
+
+def in_order(thread: Sequence[Any]) -> bool:
+    """Whether times only grow."""
+    times = [time for one in thread for time in (one.start_ns, one.end_ns)]
+    return times == sorted(times)
+
+
+def test_threads_share_a_handle(file: str) -> None:
+    with filesystem("posix") as (raw, trace):
+        handle = raw.open(OPEN, file).value
+        given = [Program(raw) for _ in range(THREADS)]
+        for k, program in enumerate(given):
+            program.read(handle, k * PIECE, PIECE)
+        went = programs.run(raw, given, ROUNDS)
+        assert [[timed.outcome.value for timed in thread] for thread in went] == [
+            [Read(PIECE, piece(k))] * ROUNDS for k in range(THREADS)
+        ]
+        assert len(trace) == 1 + THREADS * ROUNDS
+
+
+def test_threads_open_for_themselves_and_wait_for_each_other(file: str) -> None:
+    """No op of a round begins before all of the round before have ended; within a thread times only grow."""
+    with filesystem("posix") as (raw, _):
+        given = openers(raw, file)
+        went = programs.run(raw, given, ROUNDS)
+    for k, thread in enumerate(went):
+        assert [timed.outcome.op for timed in thread] == ["path_exists", OPEN, "read", CLEANUP] * ROUNDS
+        assert all(timed.outcome.ok for timed in thread)
+        assert {timed.outcome.value.data for timed in thread if timed.outcome.op == "read"} == {piece(k)}
+        assert in_order(thread)
+    handles = [timed.outcome.value for thread in went for timed in thread if timed.outcome.op == OPEN]
+    assert len(set(handles)) == THREADS * ROUNDS
+    length = len(given[0].steps)
+    for round_ in range(1, ROUNDS):
+        ended = max(thread[round_ * length - 1].end_ns for thread in went)
+        assert all(thread[round_ * length].start_ns >= ended for thread in went)
+
+
+def test_times_are_those_of_the_plugin_alone(tmp_path: Path, file: str) -> None:
+    """Around the plugin's own function the host makes buffers and an answer; of that nothing counts."""
+    with filesystem("posix") as (raw, trace):
+        given = openers(raw, file)
+        went = programs.measure(raw, given, ROUNDS)
+        whole = programs.run(raw, given[:1], ROUNDS)
+        program = Program(raw)
+        program.stat(str(tmp_path / "missing"))
+        program.start_transaction()
+        program.read(program.open(OPEN, str(tmp_path / "missing")).value, 0, 1)
+        ((missing, absent, _, skipped),) = programs.measure(raw, [program])
+    assert [one.op for one in went[0]] == ["path_exists", OPEN, "read", CLEANUP] * ROUNDS
+    assert all(one.code is Code.OK and one.ns > 0 for thread in went for one in thread)
+    assert all(map(in_order, went))
+    own = sorted(one.ns for one in went[0] if one.op == "read")
+    around = sorted(timed.end_ns - timed.start_ns for timed in whole[0] if timed.outcome.op == "read")
+    assert own[0] < around[ROUNDS // 2]
+    assert (missing.code, absent.code, skipped.code) == (Code.NOT_FOUND, None, None)
+    assert not any(op == "stat" for op, _, _ in trace)
+
+
+def test_what_was_not_opened_is_not_read_and_an_absent_op_is_absent(tmp_path: Path) -> None:
+    with filesystem("posix") as (raw, trace):
+        program = openers(raw, str(tmp_path / "missing"))[0]
+        program.start_transaction()
+        (went,) = programs.run(raw, [program])
+    codes = [timed.outcome.code for timed in went]
+    assert codes == [Code.NOT_FOUND, Code.NOT_FOUND, Code.CANCELLED, Code.CANCELLED, Code.UNIMPLEMENTED]
+    assert went[-1].outcome.source is Source.ABSENT
+    assert [op for op, _, _ in trace] == ["path_exists", OPEN]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "timeout", "repeated"),
+    [
+        ("crash", Crashed, 20, False), ("abort", Crashed, 20, False), ("hang", Hung, 1, False),
+        ("throw", Threw, 20, False), ("crash", Crashed, 20, True), ("throw", Threw, 20, True),
+    ],
+)  # fmt: skip
+def test_a_death_names_its_op(file: str, fault: str, kind: type[Death], timeout: float, repeated: bool) -> None:
+    with filesystem("fakes/faulty", f"{fault}:read", timeout) as (raw, trace):
+        given = openers(raw, file)
+        with pytest.raises(DiedError) as caught:
+            programs.repeat(raw, given[0], 10) if repeated else programs.run(raw, given, 10)
+        death = caught.value.death
+        assert isinstance(death, kind)
+        if not isinstance(death, Crashed) or "backtrace" in death.output:  # A sanitizer says it in its own words.
+            assert death.op == "read"
+        outcomes = [outcome for _, _, outcome in trace]
+        assert death in outcomes
+        if isinstance(death, Threw):
+            assert death.type == "std::runtime_error"
+            # A host survives an exception.
+            assert raw.path_op("path_exists", file).ok
+        if not repeated:
+            ended = [outcome for op, _, outcome in trace if op == "read"]
+            assert not isinstance(death, Crashed) or outcomes[-1] == death
+            assert not isinstance(death, Threw) or (len(ended), ended[0]) == (THREADS * 10, death)
+
+
+def test_a_repeated_program_tells_its_last_round(file: str) -> None:
+    with filesystem("posix") as (raw, trace):
+        went = programs.repeat(raw, openers(raw, file)[1], ROUNDS)
+        assert [timed.outcome.op for timed in went] == ["path_exists", OPEN, "read", CLEANUP]
+        assert went[2].outcome.value == Read(PIECE, piece(1))
+        # Each round opened a handle of its own, and the ops behind it met that one.
+        assert went[1].outcome.value == ROUNDS
+        assert len(trace) == len(went)
+        # A handle of it means nothing outside.
+        with pytest.raises(HostFaultError):
+            raw.read(-2, 0, 1)

@@ -207,13 +207,6 @@ def assert_tried(whole: Report, module: str, lacks: Collection[str] = ()) -> Non
     assert sum(one.verdict != "absent" for one in cases) >= 13
 
 
-@pytest.mark.parametrize("module", [pytest.param(name, marks=needs_strace) for name in ("system-calls", "survival")])
-def test_shards_of_right_plugin_merge(tmp_path: Path, module: str) -> None:
-    whole = merged(tmp_path, "--plugin=posix", "--tier=smoke", f"--conditions={CONDITIONS[module].asked}")
-    assert whole.verdict == whole.classes[module].verdict == "conformant"
-    assert_tried(whole, module)
-
-
 def merged(directory: Path, *arguments: str) -> Report:
     """The report of the two shards of a run that finds nothing wrong."""
     parts = []

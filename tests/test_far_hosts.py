@@ -25,7 +25,7 @@ SSHD = Path("/usr/sbin/sshd")
 #: In seconds: for sshd to listen.
 PATIENCE = 120
 #: So often the connection is cut, each time in the middle of another case.
-CUTS = 10
+CUTS = 5
 CONFIGURATION = """
 Port 22
 HostKey /keys/host

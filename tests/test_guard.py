@@ -1,10 +1,10 @@
-"""The guard: nobody's files are harmed."""
+"""The guard: nobody's files are harmed; and names as core treats them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tffs_conformance.harness.ops import paths
+from tffs_conformance.harness.ops import glob, paths
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.guard import Guard, RefusedError
 from tffs_conformance.harness.ops.tables import CHANGING
@@ -34,22 +34,21 @@ def test_admits(op: str, uri: str) -> None:
     Guard(OWN).admit(op, [uri], [paths.translate(uri)])
 
 
-def test_both_paths_of_a_rename_count() -> None:
-    outside = "mine://host/tmp/precious"
-    for pair in ([OWN + "/a", outside], [outside, OWN + "/a"]):
-        with pytest.raises(RefusedError):
-            Guard(OWN).admit("rename_file", pair, [paths.translate(uri) for uri in pair])
+OUTSIDE = "mine://host/tmp/precious"
 
 
-def test_the_source_of_a_copy_is_only_read() -> None:
-    pair = ["mine://host/tmp/other", OWN + "/a"]
-    Guard(OWN).admit("copy_file", pair, [paths.translate(uri) for uri in pair])
+@pytest.mark.parametrize(
+    ("op", "uris"),
+    [("rename_file", [OWN, OUTSIDE]), ("rename_file", [OUTSIDE, OWN]), ("copy_file", [OWN, OUTSIDE])],
+)
+def test_a_path_that_changes_lies_inside(op: str, uris: list[str]) -> None:
     with pytest.raises(RefusedError):
-        Guard(OWN).admit("copy_file", pair[::-1], [paths.translate(uri) for uri in pair[::-1]])
+        Guard(OWN).admit(op, uris, [paths.translate(uri) for uri in uris])
 
 
-def test_asking_is_free() -> None:
-    Guard(OWN).admit("stat", ["/"], ["/"])
+@pytest.mark.parametrize(("op", "uris"), [("copy_file", [OUTSIDE, OWN]), ("stat", ["/"])])
+def test_what_is_only_read_lies_anywhere(op: str, uris: list[str]) -> None:
+    Guard(OWN).admit(op, uris, [paths.translate(uri) for uri in uris])
 
 
 @pytest.mark.parametrize("plain", ["/", "", "/tmp", "/tmp/tffs-x", "/tmp/tffs-x/case/../.."])
@@ -98,3 +97,46 @@ def test_whatever_is_admitted_lies_inside(tail: str) -> None:
     except RefusedError:
         return
     assert (paths.translate(uri) + "/").startswith("/tmp/tffs-x/case/")
+
+
+# Names as core treats them --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "translated"),
+    [
+        ("", ""), ("/", "/"), ("//", "/"), ("a_file", "a_file"), ("a_dir/..", "."), ("../a", "../a"), ("/../a", "/a"),
+        ("s://", "/"), ("s:///", "/"), ("s:////", "/"), ("xp://host", "/"), ("xp://host/some/../x//y/", "/x/y"),
+        ("xp://host/a/../b//c/", "/b/c"), ("/a/convoluted/../path/./to/.//.///a/file", "/a/path/to/a/file"),
+        ("weird+scheme://host/a", "weird+scheme:/host/a"),
+    ],
+)  # fmt: skip
+def test_translate(name: str, translated: str) -> None:
+    assert paths.translate(name) == translated
+
+
+@given(st.text(alphabet="./ab", min_size=1, max_size=30))
+def test_translating_twice_changes_nothing(name: str) -> None:
+    once = paths.translate(name)
+    assert paths.translate(once) == once
+
+
+@pytest.mark.parametrize(("path", "above"), [("x://h/a", "x://h/"), ("x://h/", "x://h/"), ("x://h/a/b", "x://h/a")])
+def test_dirname_stops_at_the_root(path: str, above: str) -> None:
+    assert paths.dirname(path) == above
+
+
+TREE = {"x:///d": ["a", "ab", "sub"], "x:///d/sub": ["ax", "bx"]}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("", []), ("x:///d/*", ["x:///d/a", "x:///d/ab", "x:///d/sub"]), ("x:///d/a?", ["x:///d/ab"]),
+        ("x:///d/*/a*", ["x:///d/sub/ax"]), ("x:///d/[^a]*", ["x:///d/sub"]), ("x:///d/ab", ["x:///d/ab"]),
+        ("x:///d/missing", []), ("x:///none/*", []),
+    ],
+)  # fmt: skip
+def test_glob(pattern: str, found: list[str]) -> None:
+    there = {paths.join(directory, name) for directory, names in TREE.items() for name in names} | set(TREE)
+    assert list(glob.walk(pattern, there.__contains__, TREE.__contains__, lambda d: TREE.get(d, []))) == found

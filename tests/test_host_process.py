@@ -6,7 +6,6 @@ import random
 import resource
 import shutil
 import subprocess
-import sys
 import tracemalloc
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.hosting.registration import again, register
 from tffs_conformance.harness.hosting.state import State
+from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.ops.codes import Code
@@ -106,8 +106,8 @@ def test_who_reads_behind_what_is_appended_crashes(tmp_path: Path, before: int) 
             raw.append(handle, b"y" * 5)
     assert isinstance(died.value.death, Crashed)
     assert died.value.death.op == "append"
-    if "backtrace" in died.value.death.output:  # A sanitizer says it in its own words.
-        assert died.value.death.how == "signal SIGSEGV"
+    # A sanitizer says it in its own words.
+    assert died.value.death.how == "signal SIGSEGV" or "backtrace" not in died.value.death.output
 
 
 def test_a_buffer_has_nothing_behind_it_after_a_larger_one(tmp_path: Path) -> None:
@@ -134,43 +134,34 @@ def test_the_state_before_the_plugin_came() -> None:
     with hosted("fakes/malformed", "signals-in-init-plugin") as (found, _):
         before, after = State.before_load(found.host), State.of(found.host)
     assert before.handlers == after.handlers
-    changed = [number for number, two in enumerate(zip(before.actions.split(), after.actions.split(), strict=True), 1)
-               if two[0] != two[1]]  # fmt: skip
-    assert changed == [11]
+    pairs = zip(before.actions.split(), after.actions.split(), strict=True)
+    assert [number for number, (one, other) in enumerate(pairs, 1) if one != other] == [11]
+
+
+#: What the faulty plugin prints on standard output.
+PRINTED = "the faulty plugin was here\n"
 
 
 @pytest.mark.parametrize(
     ("fault", "field"),
     [
-        ("changes-umask", "umask"),
-        ("changes-locale", "locale"),
-        ("changes-rounding", "floating_point"),
-        ("blocks-signals", "blocked"),
-        ("changes-environment", "environment"),
-        ("prints-stdout", "printed"),
-        ("leaves-child", "children"),
-        ("leaves-daemon", "children"),
-        ("closes-streams", "streams"),
+        ("changes-umask", "umask"), ("changes-locale", "locale"), ("changes-rounding", "floating_point"),
+        ("blocks-signals", "blocked"), ("changes-environment", "environment"), ("prints-stdout", "printed"),
+        ("leaves-child", "children"), ("leaves-daemon", "children"), ("closes-streams", "streams"),
         ("changes-signals", "actions"),
     ],
-)
+)  # fmt: skip
 def test_what_an_op_changes_is_seen(fault: str, field: str) -> None:
     with hosted("fakes/faulty", f"{fault}:path_exists") as (found, raw):
         before = State.of(found.host)
         raw.path_op("path_exists", "/tmp")
         after = State.of(found.host)
+        assert after.printed == (len(PRINTED) if field == "printed" else 0)
+        assert (PRINTED in found.host.output) == (field == "printed")
     assert getattr(before, field) != getattr(after, field)
     ignored = {field, "heap", "mapped", "mappings", "handlers", "streams", "descriptors"}
     others = [name for name in State.__slots__ if name not in ignored]
     assert [name for name in others if getattr(before, name) != getattr(after, name)] == []
-
-
-def test_what_is_printed_on_standard_output_is_in_the_output() -> None:
-    with hosted("fakes/faulty", "prints-stdout:path_exists") as (found, raw):
-        raw.path_op("path_exists", "/tmp")
-        printed = State.of(found.host).printed
-        assert printed == len("the faulty plugin was here\n")
-        assert "the faulty plugin was here" in found.host.output
 
 
 # What a plugin leaves behind ------------------------------------------------------------------------------------------
@@ -205,9 +196,6 @@ def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
     assert living(mark) == set()
 
 
-# Filesystems and blocks -----------------------------------------------------------------------------------------------
-
-
 def test_a_plugin_is_registered_again() -> None:
     with hosted("fakes/faulty") as (found, raw):
         for _ in range(3):
@@ -216,69 +204,29 @@ def test_a_plugin_is_registered_again() -> None:
         assert raw.path_op("path_exists", "/tmp").ok
 
 
-def test_descriptors_are_held(tmp_path: Path) -> None:
-    for fault, lost in (("", 0), ("writable_file.closes-twice", 1)):
-        with hosted("fakes/faulty", fault) as (found, raw):
-            handle = raw.open("new_writable_file", str(tmp_path / "file")).value
-            raw.handle_op("close", handle)
-            found.host.call("hold", 4)
-            raw.handle_op("writable_file.cleanup", handle)
-            reply = found.host.call("held")
-            assert reply is not None
-            assert reply.take_number() == lost
-
-
-def test_a_host_exits(tmp_path: Path) -> None:
-    for fault, how in (("", "exit status 0"), ("aborts-at-exit", "signal SIGABRT")):
-        with hosted("fakes/malformed", fault) as (found, _):
-            assert found.host.quit() == how
-
-
-# The environment ------------------------------------------------------------------------------------------------------
-
-FEW = """
-import resource, sys
-from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.launchers.launcher import HostLostError
-from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.native import native_directory
-from tffs_conformance.harness.hosting.registration import register
-from tffs_conformance.harness.targets.shipped import plugin_path
-
-resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-try:
-    register(Host(Local(), 20), plugin_path("posix"))
-except HostLostError as lost:
-    print(lost)
-"""
-
-
 def test_too_few_descriptors_are_told_of_and_blamed_on_nobody() -> None:
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 256
-    done = subprocess.run([sys.executable, "-P", "-c", FEW], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (
-        "a process may open no more than 64 descriptors here, and a host needs 256: raise `ulimit -n`\n"
-    )
+    few = Local(program=("/bin/sh", "-c", f'ulimit -n 64; exec {native_directory() / "tffs-host"} "$@"', "sh"))
+    said = "a process may open no more than 64 descriptors here, and a host needs 256: raise `ulimit -n`"
+    with pytest.raises(HostLostError, match=f"^{said}$"):
+        register(Host(few, 20), plugin_path("posix"))
 
 
 @pytest.mark.parametrize("name", ["with a blank.so", "with:a-colon.so"])
 def test_symbols_of_a_plugin_with_any_name_are_named(tmp_path: Path, name: str) -> None:
     shutil.copy(plugin_path("fakes/unresolved"), tmp_path / name)
-    launcher = Local()
-    host = Host(launcher, 20)
+    host = Host(Local(), 20)
     assert [(symbol.name, symbol.demangled) for symbol in register(host, tmp_path / name).missing] == [
         ("TF_NoSuchFunction", "TF_NoSuchFunction"),
         ("_ZN3tsl5mutex6unlockEv", "tsl::mutex::unlock()"),
     ]
     host.close()
-    launcher.close()
 
 
 # Hangs ----------------------------------------------------------------------------------------------------------------
 
 #: Seconds after which a call is taken for one that hangs; a busy machine may need one for any other.
-PATIENCE = 3
+PATIENCE = 2
 
 
 def test_what_hangs_because_memory_is_filled_is_loaded_without() -> None:
@@ -299,10 +247,9 @@ def test_what_hangs_in_any_case_is_told() -> None:
     loader.close()
 
 
-@pytest.mark.parametrize(("fault", "verdict"), [("hangs-when-filled", Verdict.CONFORM), ("hang", Verdict.VIOLATION)])
-def test_a_hang_is_told_where_memory_is_not_filled(fault: str, verdict: Verdict) -> None:
-    judged = judge("fakes/faulty", f"{fault}:read", of_clause("read.succeeds")[:1], timeout=PATIENCE)
-    assert [record.verdict for record in judged.records] == [verdict]
+def test_a_hang_only_where_memory_is_filled_is_not_blamed() -> None:
+    judged = judge("fakes/faulty", "hangs-when-filled:read", of_clause("read.succeeds")[:1], timeout=PATIENCE)
+    assert [record.verdict for record in judged.records] == [Verdict.CONFORM]
 
 
 # Damaged frames -------------------------------------------------------------------------------------------------------
@@ -312,14 +259,9 @@ BROKEN_ENVIRONMENT = 71
 
 #: How the client takes the values of a frame.
 TAKERS: tuple[Callable[[wire.Reply], object], ...] = (
-    wire.Reply.take,
-    wire.Reply.take_number,
-    wire.Reply.take_bytes,
-    wire.Reply.take_text,
-    wire.Reply.take_status,
-    lambda reply: [*reply.take_texts()],
-    lambda reply: reply.is_a(b"done"),
-)
+    wire.Reply.take, wire.Reply.take_number, wire.Reply.take_bytes, wire.Reply.take_text, wire.Reply.take_status,
+    lambda reply: [*reply.take_texts()], lambda reply: reply.is_a(b"done"),
+)  # fmt: skip
 #: Each byte of a stream that is changed, counted from its start or its end, and what it becomes.
 CHANGES = st.lists(st.tuples(st.integers(-40, 40), st.integers(0, 255)), max_size=4)
 VALUES = st.lists(st.integers(-(2**63), 2**64 - 1) | st.binary(max_size=40), max_size=6)
@@ -336,17 +278,15 @@ def changed(stream: bytes, changes: Sequence[tuple[int, int]]) -> bytes:
 def frames_in(stream: bytes) -> Iterator[wire.Reply]:
     """The frames that the client finds in these bytes; WireError ends them."""
     reading, writing = os.pipe()
-    with open(reading, "rb"), open(writing, "wb", buffering=0) as pipe:
+    with open(reading, "rb"), open(writing, "wb", buffering=0) as pipe, contextlib.suppress(wire.WireError):
         wire.widen(writing)
         assert pipe.write(stream) == len(stream)
         pipe.close()
-        frames = wire.Frames()
-        with contextlib.suppress(wire.WireError):
-            more = True
-            while more:
-                more = frames.read(reading)
-                while reply := frames.take():
-                    yield reply
+        frames, more = wire.Frames(), True
+        while more:
+            more = frames.read(reading)
+            while reply := frames.take():
+                yield reply
 
 
 def size_of_values(reply: wire.Reply, take: Callable[[wire.Reply], object]) -> int:
@@ -380,11 +320,8 @@ def test_damaged_frames_give_values_or_wire_errors(
 def test_undamaged_frames_are_found_whole(values: list[wire.Value], take: Callable[[wire.Reply], object]) -> None:
     frame = wire.encode("done", values)
     first, second = frames_in(frame + frame)
-    found = [second.take() for _ in range(1 + len(values))]
-    assert found == [
-        b"done",
-        *(value - 2**64 if isinstance(value, int) and value >= 2**63 else value for value in values),
-    ]
+    signed = [value - 2**64 if isinstance(value, int) and value >= 2**63 else value for value in values]
+    assert [second.take() for _ in range(1 + len(values))] == [b"done", *signed]
     assert not second.more
     size_of_values(first, take)
 
@@ -406,10 +343,10 @@ def host_without_plugin(stream: bytes) -> Iterator[tuple[subprocess.Popen[bytes]
 
 def test_host_answers_damaged_requests() -> None:
     chosen = random.Random(0)
-    requests = [
-        wire.values_of(*one)
-        for one in (("stat", (0, b"/x")), ("describe", (0,)), ("load", (b"/no.so",)), ("append", (1, b"abc")))
-    ]
+    given: list[tuple[str, tuple[wire.Value, ...]]] = [
+        ("stat", (0, b"/x")), ("describe", (0,)), ("load", (b"/no.so",)), ("append", (1, b"abc")),
+    ]  # fmt: skip
+    requests = [wire.values_of(*one) for one in given]
     stream, count = b"", 300
     for _ in range(count):
         body = bytearray(chosen.choice(requests))

@@ -12,27 +12,12 @@ from tffs_conformance.suite.engine import collect, index
 def test_no_plain_run_moves_gigabytes() -> None:
     larger = {case.id.partition("[")[0] for case in index.in_tiers(("large",))}
     assert larger == {
-        "bulk/filled-parts",
-        "bulk/many-appends",
-        "bulk/parts",
-        "bulk/replaced-parts",
-        "changes/large-after",
-        "counts/a-mebibyte-of-names",
-        "counts/a-page-is-deleted",
-        "counts/a-page-of-levels",
-        "counts/around-two-pages",
-        "counts/below-many",
-        "counts/few-among-many",
-        "counts/hundreds-of-long-names",
-        "counts/two-pages-are-asked-for",
-        "leaks/sizes",
-        "lengths/paths",
-        "listing/two-pages",
-        "sizes/beyond-2-gib",
-        "sizes/large-moved",
-        "storage/append-to-a-large-file",
-        "storage/one-read-of-2-gib",
-    }
+        "bulk/filled-parts", "bulk/many-appends", "bulk/parts", "bulk/replaced-parts", "changes/large-after",
+        "counts/a-mebibyte-of-names", "counts/a-page-is-deleted", "counts/a-page-of-levels", "counts/around-two-pages",
+        "counts/below-many", "counts/few-among-many", "counts/hundreds-of-long-names", "counts/two-pages-are-asked-for",
+        "leaks/sizes", "lengths/paths", "listing/two-pages", "sizes/beyond-2-gib", "sizes/large-moved",
+        "storage/append-to-a-large-file", "storage/one-read-of-2-gib",
+    }  # fmt: skip
     plain = {case.id.partition("[")[0] for case in index.in_tiers(collect.tiers("full"))}
     assert not larger & plain
     assert set(collect.tiers("large")) == {"smoke", "quick", "full", "large"}

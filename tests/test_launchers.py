@@ -3,9 +3,8 @@
 import os
 import select
 import signal
-import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,18 +13,20 @@ import psutil
 import pytest
 
 from tests.hosted import hosted, raw_filesystem
+from tests.test_abi import library
+from tests.test_suite import wait_until
 from tffs_conformance.harness.hosting.client import Host, HostFaultError
 from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loader
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers import command as command_launcher
 from tffs_conformance.harness.launchers import local as local_launcher
 from tffs_conformance.harness.launchers.command import Command, CommandProcess
+from tffs_conformance.harness.launchers.fork_server import ForkServer
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR, HostLostError, Launcher, LocalFacts
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Hung, Threw
-from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.ops.outcomes import Crashed, Death, DiedError, Hung, Threw
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.harness.wire import WIRE_VERSION, encode
 
@@ -45,13 +46,13 @@ def behind_a_command(environment: dict[str, str]) -> Launcher:
 
 Launchers = Callable[[dict[str, str]], Launcher]
 LAUNCHERS: dict[str, Launchers] = {"forked": Local, "plain": plain, "command": behind_a_command}
-FAULTS = {
-    "crash:stat": (Crashed, "signal SIGSEGV"),
-    "exit:stat": (Crashed, "exit status 0"),
-    "hang:stat": (Hung, ""),
-    "throw:stat": (Threw, ""),
-    "replaces-all:stat": (Crashed, "it closed or replaced descriptors of the process that are not its own"),
-    "writes-to-all:stat": (Crashed, "it wrote to a descriptor of the process that is not its own"),
+FAULTS: dict[str, tuple[type[Death], str | None]] = {
+    "crash": (Crashed, "signal SIGSEGV"),
+    "exit": (Crashed, "exit status 0"),
+    "hang": (Hung, None),
+    "throw": (Threw, None),
+    "replaces-all": (Crashed, "it closed or replaced descriptors of the process that are not its own"),
+    "writes-to-all": (Crashed, "it wrote to a descriptor of the process that is not its own"),
 }
 
 
@@ -60,42 +61,40 @@ def launchers(request: pytest.FixtureRequest) -> Launchers:
     return LAUNCHERS[request.param]
 
 
-@contextmanager
-def faulty(launcher: Launcher, timeout: float = 20) -> Iterator[tuple[Host, RawFilesystem]]:
-    """A host with the fake in it, of which each call may take so many seconds."""
-    with hosted("fakes/faulty", launcher=launcher, timeout=timeout) as (loaded, raw):
-        yield loaded.host, raw
-
-
 def facts(host: Host) -> LocalFacts:
     known = host.process.facts
     assert known is not None
     return known
 
 
-@pytest.mark.parametrize(("fault", "expected"), FAULTS.items())
-def test_every_launcher_tells_how_a_host_ended(
-    launchers: Launchers, fault: str, expected: tuple[type[object], str], tmp_path: Path
-) -> None:
-    kind, how = expected
-    with faulty(launchers({"TFFS_FAULT": fault}), 0.5 if fault.startswith("hang") else 20) as (host, raw):
-        with pytest.raises(DiedError) as caught:
-            raw.stat(str(tmp_path))
-        assert isinstance(caught.value.death, kind)
-        assert caught.value.death.op == "stat"
-        assert not isinstance(caught.value.death, Threw) or caught.value.death.type == "std::runtime_error"
-        assert how == "" or (isinstance(caught.value.death, Crashed) and caught.value.death.how == how)
-        assert ("backtrace" in caught.value.death.output) == (fault in ("crash:stat", "hang:stat"))
-        assert not host.alive
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_launcher_tells_how_a_host_ended(launchers: Launchers, fault: str, tmp_path: Path) -> None:
+    (kind, how), starts = FAULTS[fault], launchers({"TFFS_FAULT": f"{fault}:stat"})
+    with hosted("fakes/faulty", launcher=starts, timeout=0.5 if fault == "hang" else 20) as (loaded, raw):
+        death = death_of(loaded.host, lambda: raw.stat(str(tmp_path)))
+        assert isinstance(death, kind)
+        assert death.op == "stat"
+        assert not isinstance(death, Threw) or death.type == "std::runtime_error"
+        assert getattr(death, "how", None) == how
+        assert ("backtrace" in death.output) == (fault in ("crash", "hang"))
         with pytest.raises(HostFaultError):
             raw.stat(str(tmp_path))
 
 
+def death_of(host: Host, call: Callable[[], object], times: int = 1) -> Death:
+    """How a host ended that did not survive so many calls."""
+    with pytest.raises(DiedError) as caught:  # noqa: PT012 - which of them finds out depends on the launcher
+        for _ in range(times):
+            call()
+    assert not host.alive
+    return caught.value.death
+
+
 def test_a_plugin_that_has_no_descriptor_wait_does_not_end_its_host(launchers: Launchers, tmp_path: Path) -> None:
-    with faulty(launchers({"TFFS_FAULT": "never-waits:stat"})) as (host, raw):
+    with hosted("fakes/faulty", launcher=launchers({"TFFS_FAULT": "never-waits:stat"})) as (loaded, raw):
         for _ in range(20):
             assert raw.stat(str(tmp_path)).code is Code.OK
-        assert host.alive
+        assert loaded.host.alive
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_a_plugin_that_has_no_descriptor_wait_does_not_end_its_host(launchers: L
 def test_host_without_memory_ends_as_one_that_lacks_it(
     launchers: Launchers, tmp_path: Path, times: int, error: type[Exception], said: str
 ) -> None:
-    with faulty(launchers({"TFFS_FAULT": "uses-up-memory:stat"})) as (_, raw):
+    with hosted("fakes/faulty", launcher=launchers({"TFFS_FAULT": "uses-up-memory:stat"})) as (_, raw):
         writer = raw.open("new_writable_file", str(tmp_path / "file")).value
         raw.stat(str(tmp_path))
         with pytest.raises(error, match=said):
@@ -119,8 +118,8 @@ def test_host_without_memory_ends_as_one_that_lacks_it(
 def test_hosts_of_every_launcher_meet_the_same_process(tmp_path: Path) -> None:
     states: dict[str, State] = {}
     for name, launcher in LAUNCHERS.items():
-        with faulty(launcher({})) as (host, _):
-            states[name] = State.of(host)
+        with hosted("fakes/faulty", launcher=launcher({})) as (loaded, _):
+            states[name] = State.of(loaded.host)
     assert len({(state.threads, state.directory, state.handlers) for state in states.values()}) == 1, states
     # What this process leaves open to others is handed on by neither.
     if forks({}):
@@ -135,8 +134,8 @@ def test_the_environment_reaches_the_plugin_and_the_allocator(
     content = b"content" * 10
     (tmp_path / "file").write_bytes(content)
     environment = {"TFFS_FAULT": "read.freed-block"} | ({} if perturbed else dict.fromkeys(ALLOCATOR, ""))
-    with faulty(launchers(environment)) as (host, raw):
-        if not State.of(host).heap:
+    with hosted("fakes/faulty", launcher=launchers(environment)) as (loaded, raw):
+        if not State.of(loaded.host).heap:
             pytest.skip("the allocator of a sanitizer is not glibc's")
         reader = raw.open("new_random_access_file", str(tmp_path / "file")).value
         assert (raw.read(reader, 0, len(content)).value.data != content) == perturbed
@@ -150,8 +149,8 @@ def test_forked_hosts_are_children_of_the_client_in_sessions_of_their_own() -> N
     pids = [facts(host).pid for host in hosts]
     assert len({*pids, os.getpid()}) == 4
     for pid in pids:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        assert (int(fields[1]), int(fields[3])) == (os.getpid(), pid)
+        _, parent, _, session, *_ = stat_of(pid)
+        assert (int(parent), int(session)) == (os.getpid(), pid)
         assert "tffs-host" in Path(f"/proc/{pid}/cmdline").read_text()
     for host in hosts:
         host.close()
@@ -163,14 +162,6 @@ def test_forked_hosts_are_children_of_the_client_in_sessions_of_their_own() -> N
     launcher.close()
 
 
-def test_hosts_outlive_the_server_that_forked_them_and_are_told_apart() -> None:
-    launcher = Local()
-    host = Host(launcher, 20)
-    launcher.close()
-    assert host.call("state") is not None
-    host.close()
-
-
 def test_a_server_that_was_ended_is_replaced() -> None:
     if not forks({}):
         pytest.skip("a host with a sanitizer in it is not forked")
@@ -180,25 +171,28 @@ def test_a_server_that_was_ended_is_replaced() -> None:
     server = launcher._server
     assert server is not None
     os.kill(server.process, signal.SIGKILL)
-    while Path(f"/proc/{server.process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-        time.sleep(0.001)
+    wait_until(lambda: stat_of(server.process)[0] == "Z")
     second = Host(launcher, 20)
     assert second.call("state") is not None
-    assert first.call("state") is not None
-    for host in (first, second):
-        host.close()
+    # Hosts outlive the server that forked them, whoever ended it.
     launcher.close()
+    for host in (first, second):
+        assert host.call("state") is not None
+        host.close()
+
+
+def stat_of(pid: int) -> list[str]:
+    """What /proc/PID/stat says after the name: the state, the parent, the group, the session."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 @pytest.mark.parametrize("symbol", ["__asan_init", "__nothing_special"])
 def test_a_sanitizer_is_not_forked(symbol: str, tmp_path: Path) -> None:
     """A library with the name of one is preloaded, as those of instrumented plugins are: hosts start one by one."""
-    source, library = tmp_path / "preloaded.c", tmp_path / "preloaded.so"
-    source.write_text(f"void {symbol}(void) {{}}")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
     if not forks({}):
         pytest.skip("a host with a sanitizer in it is not forked, whatever is preloaded")
-    assert forks({"LD_PRELOAD": str(library)}) == (symbol != "__asan_init")
+    preloaded = library(tmp_path, "preloaded.so", f"void {symbol}(void) {{}}")
+    assert forks({"LD_PRELOAD": str(preloaded)}) == (symbol != "__asan_init")
 
 
 def forks(environment: dict[str, str]) -> bool:
@@ -214,7 +208,7 @@ def forks(environment: dict[str, str]) -> bool:
 def test_large_frames_come_whole(launchers: Launchers, tmp_path: Path) -> None:
     content = os.urandom(1 << 20) * 9 + b"end"
     (tmp_path / "file").write_bytes(content)
-    with faulty(launchers({}), 60) as (_, raw):
+    with hosted("fakes/faulty", launcher=launchers({}), timeout=60) as (_, raw):
         reader = raw.open("new_random_access_file", str(tmp_path / "file")).value
         assert raw.read(reader, 0, len(content)).value.data == content
         writer = raw.open("new_writable_file", str(tmp_path / "copy")).value
@@ -231,39 +225,24 @@ LARGE = bytes(9 << 20)
 def test_an_op_that_hangs_while_more_is_sent_than_a_pipe_holds_is_the_one_that_hung(
     launchers: Launchers, tmp_path: Path
 ) -> None:
-    with faulty(launchers({"TFFS_FAULT": "hang:stat"}), 0.5) as (host, raw):
-        host.send("stat", raw.filesystem, os.fsencode(tmp_path))
-        with pytest.raises(DiedError) as caught:  # noqa: PT012 - which of them finds out depends on the launcher
-            for _ in range(3):
-                host.send("append", 0, LARGE)
-        assert isinstance(caught.value.death, Hung)
-        assert caught.value.death.op == "stat"
-        assert not host.alive
+    with hosted("fakes/faulty", launcher=launchers({"TFFS_FAULT": "hang:stat"}), timeout=0.5) as (loaded, raw):
+        loaded.host.send("stat", raw.filesystem, os.fsencode(tmp_path))
+        death = death_of(loaded.host, lambda: loaded.host.send("append", 0, LARGE), 3)
+        assert (type(death), death.op) == (Hung, "stat")
 
 
 @pytest.mark.timeout(60)
 def test_a_host_that_reads_nothing_hangs() -> None:
     host = Host(plain({}, ("/bin/sleep", "1000")), 0.5)
-    with pytest.raises(DiedError) as caught:
-        host.call("append", 0, LARGE)
-    assert isinstance(caught.value.death, Hung)
-    assert caught.value.death.op == "append"
-    assert not host.alive
+    death = death_of(host, lambda: host.call("append", 0, LARGE))
+    assert (type(death), death.op) == (Hung, "append")
 
 
 @pytest.mark.timeout(60)
-def test_what_a_host_prints_is_read_while_it_is_sent_something(tmp_path: Path) -> None:
+def test_what_a_host_prints_is_read_while_it_is_sent_something() -> None:
     """A host that prints more than a pipe holds before it reads on is waited for."""
-    script = tmp_path / "host"
-    script.write_text(
-        f"#!{sys.executable}\n"
-        "import sys\n"
-        "sys.stdin.buffer.read(1000)\n"
-        "sys.stderr.write('x' * (1 << 20))\n"
-        "sys.stdin.buffer.read()\n"
-    )
-    script.chmod(0o700)
-    host = Host(plain({}, (str(script),)), 5)
+    script = "import sys; sys.stdin.buffer.read(1000); sys.stderr.write('x' * (1 << 20)); sys.stdin.buffer.read()"
+    host = Host(plain({}, (sys.executable, "-c", script)), 5)
     host.send("append", 0, LARGE)
     host.close()
     assert "x" * 1000 in host.output
@@ -290,15 +269,14 @@ def test_a_plugin_that_does_not_load_is_not_tried_again(plugin: str) -> None:
 
 
 def test_one_connection_serves_many_hosts(tmp_path: Path) -> None:
-    count = tmp_path / "started"
-    command = ["sh", "-c", f'echo >> {count}; exec "$0"', HOST]
+    pids = tmp_path / "pids"
+    command = ["sh", "-c", f'echo $$ >> {pids}; exec "$0"', HOST]
     loader = Loader(Command(command), plugin_path("posix"), 20)
     for _ in range(10):
-        loaded = loader.load()
-        loaded.host.close()
+        loader.load().host.close()
     loader.close()
     # One is in use while the next one is prepared.
-    assert count.read_text().count("\n") <= 2
+    assert len(pids.read_text().split()) <= 2
 
 
 def answering(*version: int) -> list[str]:
@@ -352,21 +330,21 @@ def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: 
 
 
 def test_a_host_whose_end_was_interrupted_can_be_ended() -> None:
-    with faulty(behind_a_command({})) as (host, _):
-        assert isinstance(host.process, CommandProcess)
-        host.process._connection.close()
-        host.close()
-        assert not host.alive
+    with hosted("fakes/faulty", launcher=behind_a_command({})) as (loaded, _):
+        assert isinstance(loaded.host.process, CommandProcess)
+        loaded.host.process._connection.close()
+        loaded.host.close()
+        assert not loaded.host.alive
 
 
 def test_nothing_is_left_of_a_host_whose_relay_is_gone(tmp_path: Path) -> None:
     before = psutil.Process().children(recursive=True)
-    with faulty(Command([HOST])) as (host, raw):
+    with hosted("fakes/faulty", launcher=Command([HOST])) as (loaded, raw):
         assert raw.stat(str(tmp_path)).ok
         children = set(psutil.Process().children(recursive=True)).difference(before)
         assert children
     assert not any(child.is_running() for child in children)
-    assert not host.alive
+    assert not loaded.host.alive
 
 
 def test_who_waits_awake_gives_up_where_it_does_not_help_and_tries_again() -> None:
@@ -384,3 +362,69 @@ def test_who_waits_awake_gives_up_where_it_does_not_help_and_tries_again() -> No
     assert patience.look(poll) == found[-1]
     os.close(read)
     os.close(write)
+
+
+# The process that forks hosts, where a signal ends the client's waiting at a bad moment -------------------------------
+
+#: In seconds; for what has to end.
+PATIENCE = 30
+
+
+@contextmanager
+def asked(server: ForkServer) -> Iterator[Callable[[], int]]:
+    """A host that is asked for, and what tells its number; it ends with its wire."""
+    read, write = os.pipe()
+    # One that had the other end of what it reads would live on.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        yield server.fork(read, nowhere, nowhere)
+    finally:
+        for descriptor in (write, read, nowhere):
+            os.close(descriptor)
+
+
+def ends(what: Callable[[], object]) -> bool:
+    """Whether it comes back."""
+    thread = threading.Thread(target=what, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    return not thread.is_alive()
+
+
+def begun() -> ForkServer:
+    return ForkServer([HOST], dict(os.environ))
+
+
+def test_a_server_ends_though_an_answer_got_lost() -> None:
+    server = begun()
+    with asked(server):
+        assert server._socket.recv(100)
+        assert ends(server.close)
+
+
+def test_a_lost_answer_is_not_taken_for_that_of_another_host() -> None:
+    server = begun()
+    with asked(server) as first, asked(server) as second:
+        lost = int.from_bytes(server._socket.recv(100)[4:], "little")
+        assert second() not in (lost, 0)
+        assert os.path.exists(f"/proc/{second()}")
+        server.close()
+        told: list[type[Exception]] = []
+
+        def tell() -> None:
+            try:
+                first()
+            except Exception as error:
+                told.append(type(error))
+
+        assert ends(tell)
+        assert told == [HostLostError]
+
+
+def test_hosts_that_nobody_asked_about_are_told_after_the_end() -> None:
+    server = begun()
+    with asked(server) as host:
+        server.close()
+        assert host() > 0
+        os.kill(host(), 9)
+        os.waitpid(host(), 0)

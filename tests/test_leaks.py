@@ -1,15 +1,12 @@
 """What grows every time is a leak, what grows once is none; and freed memory is met as junk."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.hosted import hosted
+from tests.test_conditions import wrong
 from tests.test_suite import report, run
 from tffs_conformance.harness.hosting import leaks
 from tffs_conformance.harness.hosting.state import State
@@ -60,37 +57,32 @@ def test_leak_of_a_round_is_given_for_each_call(tmp_path: Path) -> None:
     assert said == ["1 for each call of new_random_access_file"]
 
 
-def test_what_grows_and_stops_is_no_leak(tmp_path: Path) -> None:
-    assert leaked("fakes/faulty", {"TFFS_FAULT": "fills-a-cache:stat"}, str(tmp_path)) == {}
+@pytest.mark.parametrize(
+    ("plugin", "environment"),
+    [
+        ("fakes/faulty", {"TFFS_FAULT": "fills-a-cache:stat"}),
+        # A slow one is repeated less often.
+        ("posix_choices", {"TFFS_CHOICES": "slow"}),
+    ],
+)
+def test_what_stops_growing_is_no_leak(tmp_path: Path, plugin: str, environment: dict[str, str]) -> None:
+    assert leaked(plugin, environment, str(tmp_path)) == {}
 
 
-@pytest.mark.parametrize("path", ["here", "missing"])
-def test_posix_leaks_nothing(tmp_path: Path, path: str) -> None:
-    (tmp_path / "here").touch()
-    assert leaked("posix", {}, str(tmp_path / path)) == {}
-
-
-def test_a_slow_plugin_is_repeated_less_often(tmp_path: Path) -> None:
-    assert leaked("posix_choices", {"TFFS_CHOICES": "slow"}, str(tmp_path)) == {}
-
-
-def judged(directory: Path, environment: dict[str, str], *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments,
-               "--plugin=fakes/faulty", "--env=TFFS_FAULT=read.freed-block", f"--report-dir={directory}"]  # fmt: skip
-    subprocess.run(command, cwd=directory, env=os.environ | environment, capture_output=True, check=False)
-    document: dict[str, Any] = json.loads((directory / "report.json").read_text())
-    return document
+def of_freed_memory(directory: Path, *arguments: str, **environment: str) -> dict[str, Any]:
+    run(directory, "--plugin=fakes/faulty", "--env=TFFS_FAULT=read.freed-block", *arguments, **environment)
+    return report(directory)
 
 
 def test_a_use_of_freed_memory_shows(tmp_path: Path) -> None:
-    checks = [check for case in judged(tmp_path, {}, *BYTES)["cases"] for check in case["checks"]]
-    assert "read.returns-the-bytes" in {check["clause"] for check in checks if check["verdict"] == "violation"}
+    found = wrong(of_freed_memory(tmp_path, *BYTES))
+    assert "read.returns-the-bytes" in {clause for verdict, clause, _ in found if verdict == "violation"}
 
 
 @pytest.mark.parametrize(
     "some", [BYTES, pytest.param(("--tier=quick",), marks=pytest.mark.nightly)], ids=["some", "all"]
 )
 def test_a_use_of_freed_memory_shows_only_because_hosts_overwrite_it(tmp_path: Path, some: tuple[str, ...]) -> None:
-    counts = judged(tmp_path, dict.fromkeys(ALLOCATOR, ""), *some)["counts"]
+    counts = of_freed_memory(tmp_path, *some, **dict.fromkeys(ALLOCATOR, ""))["counts"]
     assert counts["conform"]
     assert counts["violation"] == 0

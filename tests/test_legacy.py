@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tensorflow.targets import PYTHON, tensorflow
+from tests.test_conditions import wrong
 from tests.test_suite import report, run
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -19,11 +20,6 @@ print(json.dumps([tf.sysconfig.get_compile_flags(), tf.sysconfig.get_link_flags(
 pytestmark = pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
 #: A path where nothing is.
 MISSING = "--case=status/one-path[path_exists-missing]"
-
-
-def test_it_takes_the_tensorflow_that_loads_it(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--load=libmine.so")
-    assert (done.returncode, "--load is for what TensorFlow loads: add --through" in done.stderr) == (4, True)
 
 
 def test_a_class_is_judged_as_a_plugin_is(tmp_path: Path) -> None:
@@ -42,17 +38,23 @@ def test_a_class_is_judged_as_a_plugin_is(tmp_path: Path) -> None:
     done = run(tmp_path, *given, MISSING, "--env=TFFS_FAULT=finds")
     assert done.returncode == 1, done.stdout[-3000:]
     assert f"pytest --load={library} --through={PYTHON} --env=TFFS_FAULT=finds" in done.stdout
-    checks = [check for case in report(tmp_path, "selection")["cases"] for check in case["checks"]]
-    assert {check["clause"] for check in checks if check["verdict"] == "violation"} == {
-        "path_exists.missing-is-not-found"
-    }
+    found = wrong(report(tmp_path, "selection"))
+    assert {clause for verdict, clause, _ in found if verdict == "violation"} == {"path_exists.missing-is-not-found"}
 
-    plugin = run(tmp_path, f"--load={plugin_path('posix')}", f"--through={PYTHON}", "--tier=smoke")
-    assert plugin.returncode == 1
-    assert "no class registered itself: what has TF_InitPlugin is for --plugin" in " ".join(plugin.stdout.split())
 
-    nowhere = run(tmp_path, "--load=posix", f"--through={PYTHON}")
-    assert (nowhere.returncode, "--load=posix: there is no such file" in nowhere.stderr) == (4, True)
+POSIX = f"--load={plugin_path('posix')}"
+THROUGH = f"--through={PYTHON}"
 
-    again = run(tmp_path, *given, "--plugin=posix")
-    assert (again.returncode, "--load and --plugin exclude each other" in again.stderr) == (4, True)
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (("--plugin=posix", "--load=libmine.so"), 4, "--load is for what TensorFlow loads: add --through"),
+        ((POSIX, THROUGH, "--tier=smoke"), 1, "no class registered itself: what has TF_InitPlugin is for --plugin"),
+        (("--load=posix", THROUGH), 4, "--load=posix: there is no such file"),
+        ((POSIX, THROUGH, "--plugin=posix"), 4, "--load and --plugin exclude each other"),
+    ],
+)
+def test_what_is_no_class_is_refused(tmp_path: Path, given: tuple[str, ...], code: int, said: str) -> None:
+    done = run(tmp_path, *given)
+    assert (done.returncode, said in " ".join((done.stderr + done.stdout).split())) == (code, True)

@@ -14,13 +14,10 @@ from tffs_conformance.harness.targets.shipped import plugin_path
 
 PRELOAD = native_directory() / LOADER
 
+#: What all texts begin with.
+HEAD = "".join(f"#include <{name}.h>\n" for name in ("dlfcn", "pthread", "stdio", "string", "unistd"))
 #: What the loader calls. A plugin named `slow` starts a thread that opens a library, and waits for it, as plugins may.
 TENSORFLOW = """
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 static int code;
 static int registered;
 void *TF_NewStatus(void) { return &code; }
@@ -49,15 +46,10 @@ def build(tmp_path: Path) -> Compile:
     """Compiles a text to a library or program of this name in the test's folder."""
 
     def compiled(name: str, text: str, *options: str) -> Path:
-        source = tmp_path / f"{Path(name).name}.c"
-        source.write_text(text, encoding="utf-8")
         (tmp_path / name).parent.mkdir(exist_ok=True)
         kind = ["-shared", "-fPIC"] if name.endswith(".so") else []
-        done = subprocess.run(
-            ["cc", "-o", tmp_path / name, *kind, source, *options, "-pthread", "-ldl"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        command = ["cc", "-o", tmp_path / name, *kind, "-xc", "-", "-xnone", *options, "-pthread", "-ldl"]
+        subprocess.run(command, input=HEAD + text, text=True, check=True)
         return tmp_path / name
 
     return compiled
@@ -72,17 +64,14 @@ def run(
     program: Path, *arguments: object, plugins: str = "/a.so:/b.so", log: str = "", preload: bool = True
 ) -> tuple[str, str]:
     more = {"DRAGONFLY_PLUGIN_PATH": plugins, "DRAGONFLY_LOADER_LOG": log}
-    if preload:
-        more["LD_PRELOAD"] = str(PRELOAD)
-    command = [str(program), *(str(argument) for argument in arguments)]
+    more |= {"LD_PRELOAD": str(PRELOAD)} if preload else {}
+    command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, env=os.environ | more, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr
 
 
 OPENS = """
-#include <dlfcn.h>
-#include <stdio.h>
 int main(int argc, char **argv) {
   for (int k = 1; k < argc; ++k) {
     void *library = dlopen(argv[k], RTLD_NOW | RTLD_LOCAL);
@@ -109,8 +98,6 @@ def test_what_the_opened_library_depends_on_counts(build: Compile, tensorflow: P
 def test_tensorflow_opened_by_a_constructor(build: Compile, tensorflow: Path) -> None:
     # The plugin starts a thread that opens a library: were it registered in the constructor, that would never end.
     text = f"""
-    #include <dlfcn.h>
-    #include <stdio.h>
     __attribute__((constructor)) static void Construct(void) {{
       dlopen("{tensorflow}", RTLD_NOW);
       dprintf(1, "constructed\\n");
@@ -122,9 +109,6 @@ def test_tensorflow_opened_by_a_constructor(build: Compile, tensorflow: Path) ->
 
 def test_who_opens_tensorflow_finds_the_plugins_registered(build: Compile, tensorflow: Path) -> None:
     text = """
-    #include <dlfcn.h>
-    #include <pthread.h>
-    #include <stdio.h>
     static pthread_barrier_t barrier;
     static void *Open(void *name) {
       pthread_barrier_wait(&barrier);
@@ -179,10 +163,7 @@ def test_a_plugin_in_a_program_with_tensorflow_in_it(tmp_path: Path) -> None:
 def test_linked_instead_of_preloaded(build: Compile, tensorflow: Path) -> None:
     header = Path(__file__).parents[1] / "reference_plugins" / "dragonfly" / "loader"
     own = ["-Wl,--no-as-needed", str(PRELOAD), f"-Wl,-rpath,{PRELOAD.parent}:{tensorflow.parent}", f"-I{header}"]
-    text = """
-    #include <dlfcn.h>
-    #include <stdio.h>
-    #include "loader.h"
+    text = """#include "loader.h"
     int main(int argc, char **argv) {
       dprintf(1, "%d in main\\n", TFFS_RegisterPlugins());
       if (argc > 1) dlopen(argv[1], RTLD_NOW);
@@ -211,8 +192,6 @@ def test_libraries_are_found_where_their_caller_looks(build: Compile, tmp_path: 
     for name in ("found", "origin"):
         build(f"private/lib{name}.so", f"const char *Where(void) {{ return {name!r}; }}".replace("'", '"'))
     text = """
-    #include <dlfcn.h>
-    #include <stdio.h>
     void Look(void) {
       const char *names[] = {"libfound.so", "$ORIGIN/private/liborigin.so", "${ORIGIN}/private/liborigin.so",
                              "libnowhere.so", "$ORIGIN/nowhere.so", "libm.so.6", 0};

@@ -1,7 +1,6 @@
 """The host as one file: in an image that has nothing but a shell, and under valgrind."""
 
 import io
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.hosted import hosted
+from tests.test_suite import report, run
 from tffs_conformance.harness import services
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.command import Command
@@ -57,28 +57,15 @@ def test_it_is_handed_out(far_host: Path, tmp_path: Path) -> None:
     assert exported.stat().st_mode & 0o111
 
 
-def test_exceptions_of_another_cpp_library_keep_type_and_text(far_host: Path, tmp_path: Path) -> None:
-    """The plugin has the system's C++ library, the host one of its own."""
-    command = Command([str(far_host)], {"TFFS_FAULT": "throw:stat"})
-    with hosted("fakes/faulty", launcher=command) as (_, raw), pytest.raises(DiedError) as caught:
-        raw.stat(str(tmp_path))
-    death = caught.value.death
-    assert isinstance(death, Threw)
-    assert (death.type, death.what) == ("std::runtime_error", "the fault is an exception")
-
-
 @pytest.mark.parametrize("option", ["-static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL", ""])
 @pytest.mark.parametrize(
     ("thrown", "type_", "what"),
-    [
-        ('std::out_of_range("far")', "std::out_of_range", "far"),
-        ("Several()", "Several", "several"),
-        ("7", "int", ""),
-    ],
+    [('std::out_of_range("far")', "std::out_of_range", "far"), ("Several()", "Several", "several"), ("7", "int", "")],
 )
 def test_exceptions_of_all_kinds(
     far_host: Path, tmp_path: Path, option: str, thrown: str, type_: str, what: str
 ) -> None:
+    """The plugin has the system's C++ library, or one inside, and the host one of its own."""
     source, plugin = tmp_path / "throws.cc", tmp_path / "libthrows.so"
     source.write_text(f"""
     #include <stdexcept>
@@ -112,9 +99,10 @@ def test_valgrind_sees_the_plugin(far_host: Path, valgrind: str, tmp_path: Path)
 
 @pytest.mark.nightly
 def test_the_suite_runs_under_valgrind(far_host: Path, valgrind: str, tmp_path: Path) -> None:
-    report = judged(tmp_path, f"--host-command={valgrind} -q {far_host}", "--plugin=posix", "--call-timeout=60")
-    assert report["counts"]["violation"] == report["counts"]["error"] == 0
-    assert report["counts"]["conform"] > 20
+    given = (f"--host-command={valgrind} -q {far_host}", "--plugin=posix", "--call-timeout=60")
+    counts = judged(tmp_path, *given)["counts"]
+    assert counts["violation"] == counts["error"] == 0
+    assert counts["conform"] > 20
 
 
 # An image that has nothing but a shell -------------------------------------------------------------------------------
@@ -132,8 +120,8 @@ def container(far_host: Path) -> Iterator[str]:
     for name in ("posix", "fakes/faulty"):
         files[f"/plugins/{Path(name).name}.so"] = plugin_path(name)
     # The shell waits for a line that does not come.
-    with container_of(client, IMAGE, files, "read line", stdin_open=True, network_mode="none") as run:
-        yield run.id
+    with container_of(client, IMAGE, files, "read line", stdin_open=True, network_mode="none") as made:
+        yield made.id
 
 
 @contextmanager
@@ -144,11 +132,11 @@ def container_of(
     repository, _, tag = name.partition(":")
     client.api.import_image_from_data(image(files, folders), repository=repository, tag=tag)
     try:
-        run = client.containers.run(name, ["/bin/sh", "-c", script], detach=True, **more)
+        made = client.containers.run(name, ["/bin/sh", "-c", script], detach=True, **more)
         try:
-            yield run
+            yield made
         finally:
-            run.remove(force=True)
+            made.remove(force=True)
     finally:
         client.images.remove(name)
 
@@ -159,12 +147,9 @@ def image(files: dict[str, Path], folders: Iterable[str] = ()) -> bytes:
     libraries = {library: Path(library) for file in programs for library in needed(file)}
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
-        folder = tarfile.TarInfo("tmp")
-        folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
-        tar.addfile(folder)
-        for name in folders:
+        for name, mode in {"tmp": 0o1777, **dict.fromkeys(folders, 0o755)}.items():
             folder = tarfile.TarInfo(name)
-            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            folder.type, folder.mode = tarfile.DIRTYPE, mode
             tar.addfile(folder)
         for name, path in {**libraries, **files}.items():
             content = path.read_bytes()
@@ -203,27 +188,22 @@ def test_a_crash_in_a_container_is_told_by_its_signal(container: str) -> None:
         raw.stat("/tmp")
 
 
-def test_a_plugin_that_is_not_there_is_a_usage_error(container: str, tmp_path: Path) -> None:
-    command = f"--host-command=docker exec -i {container} /tffs-host"
-    done = pytest_run(tmp_path, command, "--plugin=/plugins/missing.so")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "no such file that can be read where the host runs" in done.stderr + done.stdout
-
-
-def test_a_container_that_is_not_there_is_a_usage_error(far_host: Path, tmp_path: Path) -> None:
-    done = pytest_run(tmp_path, "--host-command=sh -c 'echo no such container >&2; exit 1'", "--plugin=/plugins/p.so")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "no such container" in done.stderr + done.stdout
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("docker exec -i {} /tffs-host", "no such file that can be read where the host runs"),
+        ("sh -c 'echo no such container >&2; exit 1'", "no such container"),
+    ],
+)
+def test_what_is_not_there_is_a_usage_error(
+    request: pytest.FixtureRequest, tmp_path: Path, command: str, said: str
+) -> None:
+    words = command.format(request.getfixturevalue("container")) if "{}" in command else command
+    done = run(tmp_path, f"--host-command={words}", "--plugin=/plugins/missing.so")
+    assert (done.returncode, said in done.stderr + done.stdout) == (pytest.ExitCode.USAGE_ERROR, True)
 
 
 def judged(directory: Path, *arguments: str) -> dict[str, Any]:
     directory.mkdir(exist_ok=True)
-    done = pytest_run(directory, "--tier=smoke", f"--report-dir={directory}", *arguments)
-    assert (directory / "report.json").is_file(), done.stdout[-3000:] + done.stderr[-3000:]
-    report: dict[str, Any] = json.loads((directory / "report.json").read_text())
-    return report
-
-
-def pytest_run(directory: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    run(directory, "--tier=smoke", *arguments)
+    return report(directory)

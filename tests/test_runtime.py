@@ -1,4 +1,4 @@
-"""The runtime, called as a plugin calls it."""
+"""The runtime, called as a plugin calls it, and the header that declares it."""
 
 import ctypes
 import errno
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_header import HEADER
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.ops.codes import Code
 
+HEADER = Path(__file__).parent.parent / "harness" / "include" / "tf_filesystem_plugin.h"
 NAMES = {
     Code.NOT_FOUND: "ENOENT ESRCH ENXIO ENODEV",
     Code.ALREADY_EXISTS: "EEXIST EADDRNOTAVAIL EALREADY",
@@ -266,8 +266,36 @@ def test_libraries(runtime: ctypes.CDLL, status: ctypes.c_void_p) -> None:
     assert runtime.TF_GetCode(status) == Code.NOT_FOUND
 
 
+def declared() -> set[str]:
+    """The functions that the header declares."""
+    return set(re.findall(r"\b(TF_(?!FS_)\w+)\(", HEADER.read_text())) - {"TF_InitPlugin"}
+
+
 def test_it_has_all_of_env_h(runtime: ctypes.CDLL) -> None:
-    """Each function that the header declares is exported: a plugin that needs it loads."""
-    declared = set(re.findall(r"\b(TF_(?!FS_)\w+)\(", HEADER.read_text())) - {"TF_InitPlugin"}
-    assert len(declared) > 30
-    assert [name for name in sorted(declared) if not hasattr(runtime, name)] == []
+    """A plugin that needs a function of the header loads."""
+    assert len(declared()) > 30
+    assert [name for name in sorted(declared()) if not hasattr(runtime, name)] == []
+
+
+# The header stands alone in C11 and in C++17, and its layouts hold (static assertions) --------------------------------
+
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
+
+
+@pytest.mark.parametrize("compiler", [("cc", "-std=c11", "-xc"), ("c++", "-std=c++17", "-xc++")], ids=["c11", "c++17"])
+def test_compiles_and_may_be_included_twice(compiler: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "twice").write_text(f'#include "{HEADER}"\n#include "{HEADER}"\n')
+    subprocess.run([*compiler, *STRICT, str(tmp_path / "twice")], check=True)
+
+
+@pytest.mark.parametrize("field", ["int64_t other;\n  int64_t length;", "char length[16];"])
+def test_a_wrong_layout_does_not_compile(tmp_path: Path, field: str) -> None:
+    """The assertions bite: with one field more in front, nothing fits."""
+    text = HEADER.read_text()
+    broken = text.replace("int64_t length;", field)
+    assert broken != text
+    (tmp_path / "broken.h").write_text(broken)
+    done = subprocess.run(
+        ["cc", "-std=c11", "-xc", "-fsyntax-only", str(tmp_path / "broken.h")], capture_output=True, check=False
+    )
+    assert done.returncode != 0

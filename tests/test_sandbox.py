@@ -85,14 +85,10 @@ def test_what_a_plugin_cannot_do_in_it(what: str, box: Sandbox) -> None:
         local.bind(f"\0tffs-{os.getpid()}")
         local.listen()
         given = {
-            "file": str(Path("file").resolve()),
-            "port": server.getsockname()[1],
-            "abstract": local.getsockname(),
-            "pid": os.getpid(),
-            "temporary": temporary.name,
-            "beside": str(Path.home() / BESIDE),
+            "file": str(Path("file").resolve()), "port": server.getsockname()[1], "abstract": local.getsockname(),
+            "pid": os.getpid(), "temporary": temporary.name, "beside": str(Path.home() / BESIDE),
             "credential": os.path.expanduser("~/.aws/credentials"),
-        }
+        }  # fmt: skip
         assert could(what, given, None), "outside of the sandbox it can"
         assert not could(what, given, box)
 
@@ -101,13 +97,10 @@ def test_what_it_can_change(box: Sandbox, home: Path) -> None:
     """The folder for roots, what is named, and a /tmp of its own, which is the same for all of a run."""
     (home / "named").mkdir()
     writes = f"echo x >{box.root}/a; echo x >{home}/named/b; echo x >/tmp/c"
-    write = box.command(["sh", "-c", writes], (), [home / "named"])
-    assert subprocess.run(write, check=False).returncode == 0
-    assert (box.root / "a").exists()
-    assert (home / "named" / "b").exists()
-    assert (box.folder / "tmp" / "c").exists()
+    subprocess.run(box.command(["sh", "-ec", writes], (), [home / "named"]), check=True)
+    assert all(path.exists() for path in (box.root / "a", home / "named" / "b", box.folder / "tmp" / "c"))
     assert not Path("/tmp/c").exists()
-    assert subprocess.run(box.command(["test", "-e", "/tmp/c"], ()), check=False).returncode == 0
+    subprocess.run(box.command(["test", "-e", "/tmp/c"], ()), check=True)
 
 
 def test_nothing_in_it_can_be_put_in_the_place_of_its_folders(box: Sandbox, home: Path) -> None:
@@ -160,10 +153,9 @@ def test_sandbox_that_lacks_something_is_none(
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("plugin", ["posix", "memory", "objectstore_minimal"])
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tmp_path: Path) -> None:
-    done = run(tmp_path, f"--plugin={plugin}", "--tier=smoke", "--sandbox=on", *workers)
+@pytest.mark.parametrize(("plugin", "workers"), [("posix", 0), ("memory", 2), ("objectstore_minimal", 2)])
+def test_right_plugins_are_right_in_it(plugin: str, workers: int, tmp_path: Path) -> None:
+    done = run(tmp_path, f"--plugin={plugin}", "--tier=smoke", "--sandbox=on", f"-n{workers}")
     assert done.returncode == 0, done.stdout + done.stderr
     seen = report(tmp_path)
     assert "in a sandbox without network; where a plugin needs it: --sandbox=network" in done.stdout
@@ -172,29 +164,28 @@ def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tm
     assert not Path(f"/{str(folder).lstrip('/')}").exists()
 
 
-@pytest.mark.parametrize("below", ["/tmp", "/tmp/", "{1}/deeper", "{0}/here", "{0}/here/new", "{0}/link"])
-def test_a_root_is_where_the_plugin_and_the_backing_find_it(below: str, tmp_path: Path) -> None:
-    (tmp_path / "here").mkdir()
+@pytest.mark.parametrize(
+    ("below", "given"),
+    [
+        ("/tmp", "./mine.so"), ("/tmp/", "{top}"), ("{new}/deeper", "./link.so"), ("{here}", "linked/mine.so"),
+        ("{here}/new", "./mine.so"), ("{link}", "./link.so"),
+    ],
+)  # fmt: skip
+def test_a_root_and_a_plugin_are_found_wherever_they_lie(below: str, given: str, tmp_path: Path) -> None:
+    here, new = tmp_path / "here", Path("/tmp", f"tffs-new-{os.getpid()}")
+    here.mkdir()
     (tmp_path / "link").symlink_to("here")
-    new = Path("/tmp", f"tffs-new-{os.getpid()}")
-    root = "posix://" + below.format(tmp_path, new)
-    done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root={root}", "--sandbox=on")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert list((tmp_path / "here").iterdir()) == []
-    assert not new.exists()
-
-
-@pytest.mark.parametrize("given", ["./mine.so", "{tmp}/mine.so", "./link.so", "linked/mine.so"])
-def test_a_plugin_is_found_wherever_it_lies(given: str, tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="tffs-") as elsewhere, tempfile.NamedTemporaryFile(suffix=".so") as top:
-        shutil.copy(plugin_path("posix"), top.name)
-        for place in (tmp_path / "mine.so", Path(elsewhere) / "mine.so"):
+        for place in (tmp_path / "mine.so", Path(elsewhere) / "mine.so", top.name):
             shutil.copy(plugin_path("posix"), place)
         (tmp_path / "link.so").symlink_to(Path(elsewhere) / "mine.so")
         (tmp_path / "linked").symlink_to(elsewhere)
-        name = top.name if given.startswith("{tmp}") else given
-        done = run(tmp_path, f"--plugin={name}", "--case=write/plain", "--sandbox=on")
+        places = {"top": top.name, "here": here, "new": new, "link": tmp_path / "link"}
+        words = (f"--plugin={given}".format(**places), f"--root=posix://{below}".format(**places))
+        done = run(tmp_path, *words, "--backing=file://{path}", "--case=write/plain", "--sandbox=on")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert list(here.iterdir()) == []
+    assert not new.exists()
 
 
 @pytest.mark.parametrize(("asked", "tags"), [("on", "enable"), ("try", "disable")])
@@ -231,20 +222,18 @@ def test_wrong_plugins_are_wrong_in_it(tmp_path: Path) -> None:
     assert "stat.succeeds" in done.stdout
 
 
-@pytest.mark.parametrize("other", ["--host-command=env {host}", "--through=tensorflow"])
-def test_what_it_excludes(other: str, tmp_path: Path) -> None:
-    given = () if other.startswith("--through") else ("--plugin=posix",)
-    done = run(tmp_path, *given, "--sandbox=on", other)
-    assert done.returncode == 4
-    assert "--sandbox" in done.stderr + done.stdout
+@pytest.mark.parametrize("given", [("--plugin=posix", "--host-command=env {host}"), ("--through=tensorflow",)])
+def test_what_it_excludes(given: tuple[str, ...], tmp_path: Path) -> None:
+    done = run(tmp_path, *given, "--sandbox=on")
+    assert (done.returncode, "--sandbox and --" in done.stderr + done.stdout) == (4, True)
 
 
 def test_where_there_is_none_a_run_is_refused_or_says_so(tmp_path: Path) -> None:
     given = ("--plugin=posix", "--case=read/plain")
-    refused = run_anew(tmp_path, *given, "--sandbox=on", PATH="/nowhere")
-    assert refused.returncode == 4
-    assert "--sandbox=on: bwrap is not there: apt-get install bubblewrap" in refused.stderr + refused.stdout
-    tried = run_anew(tmp_path, *given, "--sandbox=try", PATH="/nowhere")
+    why = "bwrap is not there: apt-get install bubblewrap"
+    refused = run(tmp_path, *given, "--sandbox=on", PATH="/nowhere")
+    assert (refused.returncode, f"--sandbox=on: {why}" in refused.stderr + refused.stdout) == (4, True)
+    tried = run(tmp_path, *given, "--sandbox=try", PATH="/nowhere")
     assert tried.returncode == 0, tried.stdout + tried.stderr
-    assert "note: no sandbox: bwrap is not there: apt-get install bubblewrap" in tried.stderr
+    assert f"note: no sandbox: {why}" in tried.stderr
     assert "in a sandbox" not in tried.stdout

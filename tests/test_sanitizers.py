@@ -1,19 +1,30 @@
-"""--sanitizer: what a plugin does to memory, and its races, are reported at their op, and nothing else changes."""
+"""--sanitizer: what a plugin does to memory, and its races, are reported at their op, and nothing else changes.
+
+Also whose each misuse of memory and each data race is, and that nothing native of ours is blamed.
+"""
 
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.pages import PROJECT
-from tests.test_conditions import faulty, merged, path_of
+from tests.test_abi import library
+from tests.test_conditions import CONDITIONS, assert_tried, faulty, merged, needs_strace, path_of
 from tests.test_runtimes import release
-from tests.test_suite import report, run, run_anew
+from tests.test_suite import judged_report, report, run, run_anew
+from tffs_conformance.harness.launchers import sanitizers, watch
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
+from tffs_conformance.harness.launchers.watch import Log, ToolWatch
+from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports import document
 from tffs_conformance.run.run_options import SANITIZERS
 from tffs_conformance.suite.engine.sanitizers import TOOLS
 
@@ -37,6 +48,10 @@ FAULTS = {
     "frees-otherwise:get_children": "Mismatched free() / delete / delete [] in fakes::FreeOtherwise()",
     "overlaps:delete_file": "Source and destination overlap in strcpy(…, …) in fakes::CopyOverlapping()",
 }
+ALL_RACES = [
+    f"threads: data race in defects::{name}"
+    for name in ("Count()", "MakeTable()", "CountLength()", "CountChange(std::mutex&)")
+]
 #: What is said of the defects of defects.cc.
 DEFECTS = {
     "address": {
@@ -45,13 +60,15 @@ DEFECTS = {
         "delete_file: stack-buffer-overflow: write of size 1 in defects::OverflowStack()",
         "rename_file: double-free in defects::FreeTwice()",
     },
-    "thread": {
-        "threads: data race in defects::Count()",
-        "threads: data race in defects::MakeTable()",
-        "threads: data race in defects::CountLength()",
-        "threads: data race in defects::CountChange(std::mutex&)",
-    },
+    "thread": {*ALL_RACES},
 }
+#: In which case what is printed has both stacks of a defect, with the lines of the plugin.
+STACKS = {
+    "address": (ONCE, r"WRITE of size 1 at … thread T0:\n +defects::OverflowStack\(\) \(defects.cc:\d+\)\n(?:.*\n)*"
+                r"Address … is located in stack of thread T0 at offset \d+ in frame:\n +defects::OverflowStack\(\)"),
+    "thread": ("conditions/thread", r"by thread T\d.*:\n +defects::Count\(\) \(defects.cc:\d+\)\n(?:.*\n)*"
+               r" *Previous .*\n +defects::Count\(\)"),
+}  # fmt: skip
 #: Compiles a plugin with a sanitizer, from the file with its entry point and with these words beside.
 Built = Callable[..., Path]
 
@@ -64,9 +81,9 @@ def compiler(*words: str) -> str:
 
 def required(sanitizer: str) -> None:
     """Skip the test where the compiler has no such runtime."""
-    library = f"lib{sanitizer[0]}san.so"
-    if not os.path.isabs(compiler(f"-print-file-name={library}")):
-        pytest.skip(f"{library} is not there: apt-get install g++")
+    name = f"lib{sanitizer[0]}san.so"
+    if not os.path.isabs(compiler(f"-print-file-name={name}")):
+        pytest.skip(f"{name} is not there: apt-get install g++")
 
 
 @pytest.fixture(scope="session")
@@ -124,29 +141,34 @@ def test_each_tool_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "plugin"),
+    ("given", "plugin"),
     [
-        pytest.param("memcheck", "posix", marks=needs_valgrind),
-        pytest.param("memcheck", "objectstore_minimal", marks=needs_valgrind),
-        pytest.param("memcheck", "memory", marks=[needs_valgrind, pytest.mark.nightly]),
-        pytest.param("address", PLUGINS / "posix" / "plugin.cc", marks=compiles),
-        pytest.param("thread", PLUGINS / "posix" / "plugin.cc", marks=compiles),
+        *(pytest.param(f"--conditions={name}", "posix", marks=needs_strace) for name in ("syscalls", "kill")),
+        pytest.param(MEMCHECK, "posix", marks=needs_valgrind),
+        pytest.param(MEMCHECK, "objectstore_minimal", marks=needs_valgrind),
+        pytest.param(MEMCHECK, "memory", marks=[needs_valgrind, pytest.mark.nightly]),
+        pytest.param("--sanitizer=address", PLUGINS / "posix" / "plugin.cc", marks=compiles),
+        pytest.param("--sanitizer=thread", PLUGINS / "posix" / "plugin.cc", marks=compiles),
     ],
 )
-def test_right_plugin_is_not_blamed(tmp_path: Path, built: Built, tool: str, plugin: str | Path) -> None:
+def test_shards_of_right_plugin_merge(tmp_path: Path, built: Built, given: str, plugin: str | Path) -> None:
+    tool = given.partition("=")[2]
     name = built(tool, plugin) if isinstance(plugin, Path) else plugin
-    clause, area = (RACES, "thread-safety") if tool == "thread" else (SAFE, "memory-safety")
-    whole = merged(tmp_path, f"--plugin={name}", f"--sanitizer={tool}", "--tier=smoke")
+    whole = merged(tmp_path, f"--plugin={name}", given, "--tier=smoke")
+    areas = {"syscalls": "system-calls", "kill": "survival", "thread": "thread-safety"}
+    area = areas.get(tool, "memory-safety")
     assert whole.verdict == whole.classes[area].verdict == "conformant"
-    assert whole.clauses[clause].counts.conform > 20
-    assert f"--sanitizer={tool}" in whole.suite.command
+    assert given in whole.suite.command
+    if area in CONDITIONS:
+        assert_tried(whole, area)
+    else:
+        assert whole.clauses[RACES if tool == "thread" else SAFE].counts.conform > 20
 
 
 @needs_valgrind
 def test_memory_of_whole_process_is_no_misuse(tmp_path: Path) -> None:
-    assert run(tmp_path, "--plugin=memory", "--case=robustness/exit", MEMCHECK).returncode == 0
-    made = {one["clause"]: one["verdict"] for one in checks(report(tmp_path), "robustness/exit")}
-    assert made[SAFE] == "conform"
+    found = judged_report(tmp_path, "--plugin=memory", "--case=robustness/exit", MEMCHECK)
+    assert [one["verdict"] for one in checks(found, "robustness/exit") if one["clause"] == SAFE] == ["conform"]
 
 
 @needs_valgrind
@@ -184,25 +206,14 @@ def test_memcheck_with_faulty_plugin_reports_faults(
 def test_sanitized_plugin_with_defects_reports_them(tmp_path: Path, built: Built, sanitizer: str) -> None:
     recover = [f"-fsanitize-recover={sanitizer}"] if sanitizer == "address" else []
     plugin = built(sanitizer, SOURCE, *recover)
-    assert run(tmp_path, *asked(sanitizer, plugin, "--tier=smoke")).returncode == 1
-    found = report(tmp_path)
+    found = judged_report(tmp_path, *asked(sanitizer, plugin, "--tier=smoke"), code=1)
     assert broken(found, SAFE if sanitizer == "address" else RACES) == DEFECTS[sanitizer]
-    output = {record["id"]: record["output"] for record in found["cases"]}
+    case, stacks = STACKS[sanitizer]
+    assert re.search(stacks, next(record["output"] for record in found["cases"] if record["id"] == case))
     if sanitizer == "address":
         assert [one["got"].partition(":")[0] for one in checks(found, ONCE) if one["verdict"] == "violation"] == [
             "delete_file"
         ]
-        # Both stacks, with the lines of the plugin.
-        assert re.search(
-            r"WRITE of size 1 at … thread T0:\n +defects::OverflowStack\(\) \(defects.cc:\d+\)\n(?:.*\n)*"
-            r"Address … is located in stack of thread T0 at offset \d+ in frame:\n +defects::OverflowStack\(\)",
-            output[ONCE],
-        )
-    else:
-        both = (
-            r"by thread T\d.*:\n +defects::Count\(\) \(defects.cc:\d+\)\n(?:.*\n)* *Previous .*\n +defects::Count\(\)"
-        )
-        assert re.search(both, output["conditions/thread"])
 
 
 @pytest.mark.parametrize(
@@ -216,8 +227,8 @@ def test_sanitized_plugin_with_defects_reports_them(tmp_path: Path, built: Built
 def test_crash_is_reported_with_its_misuse(tmp_path: Path, built: Built, tool: str, said: str) -> None:
     memcheck = tool == "memcheck"
     plugin = faulty("frees-twice:delete_file") if memcheck else [f"--plugin={built(tool, SOURCE)}"]
-    assert run(tmp_path, *plugin, f"--sanitizer={tool}", f"--case={ONCE}").returncode == 1
-    made = {one["clause"]: one["got"] for one in checks(report(tmp_path), ONCE)}
+    found = judged_report(tmp_path, *plugin, f"--sanitizer={tool}", f"--case={ONCE}", code=1)
+    made = {one["clause"]: one["got"] for one in checks(found, ONCE)}
     assert made["robustness.no-crash"].startswith("delete_file ended the process")
     assert made[SAFE] == f"delete_file: {said}"
 
@@ -226,12 +237,9 @@ def test_crash_is_reported_with_its_misuse(tmp_path: Path, built: Built, tool: s
 def test_flood_is_cut(tmp_path: Path, built: Built) -> None:
     plugin = built("address", SOURCE, "-fsanitize-recover=address")
     case = "move/plain[copy_file]"
-    assert run(tmp_path, *asked("address", plugin, "--env=MANY=1", f"--case={case}")).returncode == 1
-    found = report(tmp_path)
-    made = {one["got"] for one in checks(found, case) if one["verdict"] == "violation"}
-    assert len(made) == 20
-    (record,) = found["cases"]
-    assert "There were more: 20 are told" in record["output"]
+    found = judged_report(tmp_path, *asked("address", plugin, "--env=MANY=1", f"--case={case}"), code=1)
+    assert len({one["got"] for one in checks(found, case) if one["verdict"] == "violation"}) == 20
+    assert "There were more: 20 are told" in found["cases"][0]["output"]
 
 
 @pytest.fixture
@@ -244,28 +252,31 @@ def one_processor() -> Iterator[None]:
 
 
 @compiles
-@pytest.mark.usefixtures("one_processor")
-def test_races_on_one_processor_are_reported(tmp_path: Path, built: Built) -> None:
-    plugin = built("thread", SOURCE)
-    assert run_anew(tmp_path, *asked("thread", plugin, "--case=conditions/thread")).returncode == 1
-    assert broken(report(tmp_path), RACES) == DEFECTS["thread"]
-
-
-@compiles
 @pytest.mark.parametrize(
-    ("given", "races"),
+    ("given", "races", "processors"),
     [
+        (["--case=conditions/thread"], ALL_RACES, 1),
         # Some are seen of pairs of ops only.
-        pytest.param(["--case=threads/*", "--case=races/*"], ("Count", "MakeTable"), marks=pytest.mark.nightly),
+        pytest.param(["--case=threads/*", "--case=races/*"], ALL_RACES[:2], 0, marks=pytest.mark.nightly),
         # What a user sets stays.
-        (["--env=TSAN_OPTIONS=suppressions={}/known.supp", "--case=conditions/thread"], ("MakeTable",)),
+        (["--env=TSAN_OPTIONS=suppressions={}/known.supp", "--case=conditions/thread"], ALL_RACES[1:2], 0),
     ],
 )
-def test_some_races_are_reported(tmp_path: Path, built: Built, given: list[str], races: tuple[str, ...]) -> None:
+def test_races_are_reported(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    built: Built,
+    given: list[str],
+    races: Sequence[str],
+    processors: int,
+) -> None:
+    plugin = built("thread", SOURCE)
+    if processors:
+        request.getfixturevalue("one_processor")
     (tmp_path / "known.supp").write_text("race:defects::Count\n")
     words = [word.format(tmp_path) for word in given]
-    assert run(tmp_path, *asked("thread", built("thread", SOURCE), *words)).returncode == 1
-    assert broken(report(tmp_path), RACES) == {f"threads: data race in defects::{name}()" for name in races}
+    assert run_anew(tmp_path, *asked("thread", plugin, *words)).returncode == 1
+    assert broken(report(tmp_path), RACES) == {*races}
 
 
 @needs_valgrind
@@ -290,9 +301,8 @@ def test_waiver_is_needed_only_with_memcheck(tmp_path: Path) -> None:
 
 @needs_valgrind
 def test_op_that_hangs_is_not_tried_again(tmp_path: Path) -> None:
-    given = [*faulty("hang:delete_file"), f"--case={ONCE}"]
-    assert run(tmp_path, *given, "--call-timeout=0.5", MEMCHECK).returncode == 1
-    assert SAFE not in {one["clause"] for one in checks(report(tmp_path), ONCE)}
+    given = (*faulty("hang:delete_file"), f"--case={ONCE}", "--call-timeout=0.5", MEMCHECK)
+    assert SAFE not in {one["clause"] for one in checks(judged_report(tmp_path, *given, code=1), ONCE)}
 
 
 @pytest.mark.parametrize(
@@ -304,7 +314,7 @@ def test_op_that_hangs_is_not_tried_again(tmp_path: Path) -> None:
     ids=["missing", "broken"],
 )
 def test_memcheck_that_cannot_start_is_not_run(tmp_path: Path, programs: dict[str, str], why: str) -> None:
-    done = run_anew(tmp_path, "--plugin=posix", "--tier=smoke", MEMCHECK, PATH=path_of(tmp_path, programs))
+    done = run(tmp_path, "--plugin=posix", "--tier=smoke", MEMCHECK, PATH=path_of(tmp_path, programs))
     # A MUST clause that was asked for was not run.
     assert done.returncode == 1
     assert "1 × " in done.stdout
@@ -360,14 +370,14 @@ def test_plugin_without_sanitizer_is_refused(
 @pytest.mark.parametrize("broken", [False, True], ids=["missing", "broken"])
 def test_runtime_that_does_not_start_is_refused(tmp_path: Path, broken: bool) -> None:
     start = 'write(2, "FATAL: memory mapping\\n", 22); _exit(66);'
-    plugin, library = with_runtime(tmp_path, "__asan_init", "libclang_rt.asan-x86_64.so", start)
+    plugin, runtime = with_runtime(tmp_path, "__asan_init", "libclang_rt.asan-x86_64.so", start)
     if not broken:
-        library.unlink()
+        runtime.unlink()
     done = run(tmp_path, *asked("address", plugin))
     assert done.returncode == 4
     why = "FATAL: memory mapping" if broken else "cannot be preloaded"
     said = done.stdout + done.stderr
-    assert re.search(f"--sanitizer=address: {re.escape(library.name)} does not start: .*{why}", said)
+    assert re.search(f"--sanitizer=address: {re.escape(runtime.name)} does not start: .*{why}", said)
     assert ("clang -print-runtime-dir" in said) != broken
 
 
@@ -380,7 +390,7 @@ def test_addresses_spread_too_far_are_tried_again(tmp_path: Path, allowed: bool)
     # The first process of this kind starts, and no other one.
     start = """
         if ((personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0) return;
-        if (access(std::getenv("STARTED"), F_OK) != 0) { fclose(fopen(std::getenv("STARTED"), "w")); return; }
+        if (access(getenv("STARTED"), F_OK) != 0) { fclose(fopen(getenv("STARTED"), "w")); return; }
         write(2, "FATAL: unexpected memory mapping\\n", 33);
         _exit(66);
     """
@@ -397,22 +407,187 @@ def test_addresses_spread_too_far_are_tried_again(tmp_path: Path, allowed: bool)
 
 def with_runtime(folder: Path, init: str, name: str, start: str) -> tuple[Path, Path]:
     """A plugin and the library of its sanitizer, which does this where a process starts."""
-    library, source = folder / name, folder / "runtime.cc"
-    headers = "".join(f"#include <{one}>\n" for one in ("cstdio", "cstdlib", "sys/personality.h", "unistd.h"))
-    source.write_text(
-        f'{headers}extern "C" void {init}() {{}}\n__attribute__((constructor)) void Start() {{ {start} }}\n'
-    )
-    compiler("-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", str(library), str(source))
-    return small(folder, f"-DINIT={init}", str(library), "-Wl,-rpath,$ORIGIN"), library
+    headers = "".join(f"#include <{one}.h>\n" for one in ("stdio", "stdlib", "sys/personality", "unistd"))
+    code = f"{headers}void {init}(void) {{}}\n__attribute__((constructor)) static void Start(void) {{ {start} }}\n"
+    runtime = library(folder, name, code)
+    return small(folder, f"-DINIT={init}", str(runtime), "-Wl,-rpath,$ORIGIN"), runtime
 
 
 def small(folder: Path, *compiled: str) -> Path:
     """A plugin that registers nothing."""
-    source = folder / "small.cc"
-    source.write_text(
-        '#ifdef INIT\nextern "C" void INIT();\nvoid (*volatile init)() = INIT;\n#endif\n'
-        'extern "C" void TF_InitPlugin(void*) {}\n'
+    code = "#ifdef INIT\nvoid INIT(void);\nvoid (*volatile init)(void) = INIT;\n#endif\n"
+    return library(folder, "libsmall.so", f"{code}void TF_InitPlugin(void *info) {{}}\n", *compiled)
+
+
+# The reference plugins, all that is native under sanitizers and under valgrind ---------------------------------------
+
+
+#: They make a call many times slower, and say so by the exit code of the process.
+PATIENT = ("--plugin=posix", "--plugin=memory", "--call-timeout=120", "--examples=20")
+
+
+def takes_long(test: Callable[..., None]) -> Callable[..., None]:
+    return pytest.mark.nightly(pytest.mark.timeout(3600)(test))
+
+
+def native_with(tools: str, folder: Path) -> Path:
+    """All that is native with these sanitizers; the folder that takes the place of the installed one."""
+    for command in (
+        ["cmake", "-S", str(PROJECT), "-B", str(folder / "build"), "-G", "Ninja", f"-DTFFS_SANITIZE={tools}",
+         "-DTFFS_FAKES=ON", f"-DCMAKE_INSTALL_PREFIX={folder / 'out'}"],
+        ["cmake", "--build", str(folder / "build")],
+        ["cmake", "--install", str(folder / "build")],
+    ):  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return folder / "out" / "tffs_conformance" / "_native"
+
+
+def right_plugins_with(directory: Path, native: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setenv(NATIVE_DIRECTORY_VARIABLE, str(native))
+    done = run(directory, *PATIENT, *arguments)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    for plugin in ("posix", "memory"):
+        assert document.load(directory / "tffs-report" / plugin / "report.json").verdict == "conformant"
+
+
+@takes_long
+@pytest.mark.parametrize("tools", ["address,undefined", "thread"])
+def test_sanitizers_have_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: str) -> None:
+    right_plugins_with(tmp_path, native_with(tools, tmp_path), monkeypatch)
+
+
+@takes_long
+@needs_valgrind
+def test_valgrind_has_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    native = tmp_path / "native"
+    native.mkdir()
+    for path in native_directory().iterdir():
+        if path.name != "tffs-host":
+            (native / path.name).symlink_to(path)
+    host = native / "tffs-host"
+    host.write_text(f'#!/bin/sh\nexec valgrind --quiet --error-exitcode=99 {native_directory() / "tffs-host"} "$@"\n')
+    host.chmod(0o755)
+    # A process takes a second to start there.
+    right_plugins_with(tmp_path, native, monkeypatch, "--tier=quick", "--host-scope=module")
+
+
+# Whose an error is, and what is read of a log ------------------------------------------------------------------------
+
+PLUGIN = Path("/opt/mine/libmine.so")
+LIBC, CURL, BROUGHT = "/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcurl.so.4", "/opt/mine/b.so"
+PRELOADED = "/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so"
+ASAN = "/usr/lib/x86_64-linux-gnu/libasan.so.8"
+RACE = """==================
+WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 8 at 0x7b1000 by thread T2 (mutexes: write M1):
+    #0\tmemcpy\t/usr/lib/x86_64-linux-gnu/libtsan.so.2\t<null>\t0
+    #1\t<null>\t{first}\t<null>\t0
+
+  Previous read of size 8 at 0x7b1000 by main thread:
+{second}
+  Thread T2 (tid=9, running) created by main thread at:
+    #0\tpthread_create\t/usr/lib/x86_64-linux-gnu/libtsan.so.2\t<null>\t0
+
+SUMMARY: ThreadSanitizer: data race (/opt/mine/libmine.so+0x17) in Write
+==================
+"""
+OF_CURL = "    #0\tadd\t/usr/lib/libcurl.so.4\t<null>\t0\n"
+OF_MINE = "    #0\tMake\t/opt/mine/libmine.so\t/src/a/table.cc\t12\n"
+LOST = "    [failed to restore the stack]\n"
+
+
+@pytest.mark.parametrize(
+    ("objects", "culprit"),
+    [
+        ([str(PLUGIN)], str(PLUGIN)),
+        ([LIBC, str(PLUGIN)], str(PLUGIN)),
+        ([PRELOADED, LIBC, str(PLUGIN)], str(PLUGIN)),
+        (["", str(PLUGIN)], str(PLUGIN)),
+        ([BROUGHT, str(PLUGIN)], BROUGHT),
+        (["{native}/runtime", str(PLUGIN)], str(PLUGIN)),
+        (["/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", str(PLUGIN)], str(PLUGIN)),
+        # A thread of the plugin's own.
+        ([LIBC, str(PLUGIN), LIBC, LIBC], str(PLUGIN)),
+        ([CURL, str(PLUGIN)], None),
+        (["{native}/host", str(PLUGIN)], None),
+        ([LIBC, "{native}/host"], None),
+        ([LIBC], None),
+        ([], None),
+    ],
+)
+def test_error_is_of_the_first_own_frame(objects: list[str], culprit: str | None) -> None:
+    ours = {"{native}/host": native_directory() / "tffs-host", "{native}/runtime": native_directory() / RUNTIME_NAME}
+    frames = tuple(Frame(str(ours.get(path, path)), "f", "") for path in objects)
+    found = of_plugin([Misuse("read", "InvalidRead", (("Invalid read", frames),))] * 2, PLUGIN)
+    assert [frame.object for _, frames in found for frame in frames] == ([culprit] if culprit else [])
+
+
+def test_inlined_function_of_library_names_its_caller() -> None:
+    names = ("__gthread_mutex_lock", "std::vector<int>::back()", "mine::Last()", "mine::Read()")
+    frames = tuple(Frame(str(PLUGIN), name, "") for name in names)
+    assert Misuse("read", "race", (("", frames),)).culprits(PLUGIN) == (frames[2],)
+    assert Misuse("read", "race", (("", frames[:2]),)).culprits(PLUGIN) == (frames[0],)
+
+
+@pytest.mark.parametrize("plugin", [Path("/usr/lib/libmine.so"), plugin_path("posix")], ids=["system", "host"])
+def test_plugin_beside_other_libraries_is_plugin(plugin: Path) -> None:
+    frame = Frame(str(plugin), "f", "")
+    misuse = Misuse("read", "InvalidRead", (("Invalid read", (frame,)),))
+    assert of_plugin([misuse], plugin) == [(misuse, (frame,))]
+
+
+def read(written: str) -> list[Misuse]:
+    found = [sanitizers.LOG.read(one.decode(), "stat") for one in sanitizers.LOG.error.findall(written.encode())]
+    return [one for one in found if one is not None]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (PLUGIN, OF_MINE, "data race in Make and libmine.so"),
+        (PLUGIN, LOST, "data race in libmine.so"),
+        # One of the two is of a library, of whose locks nothing is known.
+        (PLUGIN, OF_CURL, None),
+        ("/usr/lib/libcurl.so.4", OF_MINE, None),
+    ],
+)
+def test_race_is_of_plugin_with_both_stacks(first: object, second: str, said: str | None) -> None:
+    whole = RACE.format(first=first, second=second)
+    # One that is cut is none.
+    seen = read(whole * 2 + whole.partition("SUMMARY")[0])
+    assert len(seen) == 2
+    found = of_plugin(seen, PLUGIN)
+    assert [misuse.told(culprits) for misuse, culprits in found] == ([said] if said else [])
+
+
+def test_allocation_of_too_much_is_no_misuse() -> None:
+    head = "==7==ERROR: AddressSanitizer: requested allocation size 0x7fff exceeds maximum supported size of 0x1000\n"
+    frame = f"    #0\tmalloc\t{ASAN}\t<null>\t0\n    #1\tMake\t{PLUGIN}\t<null>\t0\n"
+    assert not read(f"{head}{frame}SUMMARY: AddressSanitizer: allocation-size-too-big in Make\n")
+    (found,) = read(
+        f"==7==ERROR: AddressSanitizer: attempting double-free on 0x61\n{frame}SUMMARY: AddressSanitizer: double-free\n"
     )
-    plugin = folder / "libsmall.so"
-    compiler("-shared", "-fPIC", "-o", str(plugin), str(source), *compiled)
-    return plugin
+    assert found.stacks == (
+        ("attempting double-free on …", (Frame(ASAN, "malloc", ""), Frame(str(PLUGIN), "Make", ""))),
+    )
+
+
+def test_flood_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = RACE.format(first=PLUGIN, second=OF_MINE).encode()
+    monkeypatch.setattr(watch, "MOST_READ", 10 * len(whole))
+    logs: list[str] = []
+
+    def hosts(log: str) -> Local:
+        logs.append(log)
+        return Local()
+
+    one = ToolWatch(hosts, Log(sanitizers.LOG.error, sanitizers.LOG.read))
+    with Path(f"{logs[0]}.1").open("wb") as file:
+        for written, told_of, cut in ((8, 8, False), (50, 2, True), (1, 0, False)):
+            file.write(whole * written)
+            file.flush()
+            one.look("stat")
+            found, more = one.taken()
+            assert (len(found), more) == (told_of, cut)
+    one.close()

@@ -1,27 +1,20 @@
 """The tables of statuses: where two things are wrong OK is no answer, and what the tree is after OK."""
 
+from itertools import product
+
 import pytest
 
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.suite.contract.statuses import (
-    BELOW_A_FILE,
-    EMPTY_DIRECTORY,
-    FULL_DIRECTORY,
-    MISSING,
-    MISSING_PARENT,
-    TWO_PATHS,
-    Tree,
-    after_ok,
-)
+from tffs_conformance.suite.contract import statuses
+from tffs_conformance.suite.contract.statuses import TWO_PATHS, Tree, after_ok
 
-DIRECTORIES = (EMPTY_DIRECTORY, FULL_DIRECTORY)
+DIRECTORIES = (statuses.EMPTY_DIRECTORY, statuses.FULL_DIRECTORY)
+NOWHERE = (statuses.MISSING_PARENT, statuses.BELOW_A_FILE)
 #: Where one of the two is right by itself in some reading: the other path is wrong in any.
 WRONG_TWICE = [
-    *(("rename_file", source, target) for source in DIRECTORIES
-      for target in (MISSING_PARENT, BELOW_A_FILE, *DIRECTORIES)),
-    *(("copy_file", source, target) for target in DIRECTORIES
-      for source in (MISSING, MISSING_PARENT, BELOW_A_FILE, *DIRECTORIES)),
-]  # fmt: skip
+    *product(["rename_file"], DIRECTORIES, NOWHERE + DIRECTORIES),
+    *product(["copy_file"], (statuses.MISSING, *NOWHERE, *DIRECTORIES), DIRECTORIES),
+]
 
 
 @pytest.mark.parametrize(("op", "source", "target"), WRONG_TWICE)

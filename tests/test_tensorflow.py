@@ -23,7 +23,7 @@ from tests.tensorflow.targets import (
     shipped,
     tensorflow,
 )
-from tests.test_header import HEADER
+from tests.test_runtime import HEADER
 from tests.test_runtimes import opened, registered
 from tests.test_suite import judged_report, report
 from tests.test_suite import run as suite
