@@ -199,9 +199,6 @@ def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
         assert (output.startswith("Error: "), "\x1b" in output) == (True, False)
 
 
-# a bare clone, and what cannot be written --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", ["doctor", "probe posix", "probe ./x.so"])
 def test_in_a_bare_clone_a_sentence_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
