@@ -1,7 +1,7 @@
 """Runs of pytest in copies of a process that has imported what each needs: a third of the time of a new Python.
 
-A copy does what a new Python would. Python's own variables act when Python starts, and what was imported stays
-imported: a test that depends on either needs a new Python.
+A copy does what a new Python would. Python's own variables, but for PYTHONPATH, act when Python starts, and what was
+imported stays imported: a test that depends on either needs a new Python.
 """
 
 import atexit
@@ -53,7 +53,7 @@ def _perform(arguments: Sequence[str], folder: Path, environment: Mapping[str, s
     for number, path in enumerate([os.devnull, out, err]):
         with Path(path).open("ab" if number else "rb") as opened:
             os.dup2(opened.fileno(), number)
-    sys.path[:] = PATH
+    sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *PATH]
     sys.argv = ["-c", *arguments]
     # The folder may have a package of this name.
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:

@@ -28,14 +28,9 @@ FORMAT = re.sub(r"@font-face \{\{.*?\}\}|<!--.*?-->", "", CONSOLE_SVG_FORMAT, fl
 def run() -> str:
     """What the command prints, with its colours."""
     with tempfile.TemporaryDirectory() as directory:
-        ran = subprocess.run(
-            [sys.executable, "-m", *COMMAND],
-            cwd=directory,
-            env=os.environ | {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": ADDED},
-            text=True,
-            capture_output=True,
-            check=False,
-        )
+        wide = os.environ | {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": ADDED}
+        command = [sys.executable, "-m", *COMMAND]
+        ran = subprocess.run(command, cwd=directory, env=wide, text=True, capture_output=True, check=False)
         assert ran.returncode == 1, ran.stdout + ran.stderr
         return ran.stdout.replace(directory, "~")
 

@@ -1,58 +1,57 @@
-"""The catalogue and what hangs on it: every clause has a case, every question its readings, the floor is kept."""
+"""The catalogue and what hangs on it: every clause has a case, every question its readings, the floor is kept.
 
+And what of the interface is held: each row of the table, and what a wrong row is told. And the index of cases: what it
+says is what collection finds, whatever changed since it was written.
+"""
+
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+import tffs_conformance
+from tests.test_suite import run
 from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.run.run_options import CONDITIONS
 from tffs_conformance.suite.contract import catalogue
-from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.contract.catalogue import Clause, Level
+from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, sentences
+from tffs_conformance.suite.engine import collect, index
+from tffs_conformance.suite.engine.case_facts import CaseFacts
 from tffs_conformance.typed_toml import TomlError
 
 SUITE = Path(catalogue.__file__).parent
 
 
-def declared() -> set[str]:
-    return {name for case in collect.cases() for name in case.clauses}
+def test_every_must_clause_has_a_case_and_every_clause_of_a_case_exists() -> None:
+    clauses = catalogue.catalogue()
+    declared = {name for case in collect.cases() for name in case.clauses}
+    assert [one.id for one in clauses.values() if one.untested] == []
+    assert {one.id for one in clauses.values() if one.level == "MUST"} <= declared <= clauses.keys()
 
 
-def test_every_must_clause_has_a_case() -> None:
-    alone = [c.id for c in catalogue.catalogue().values() if c.level == "MUST" and not c.untested]
-    assert sorted(set(alone) - declared()) == []
-
-
-def test_nothing_is_untested() -> None:
-    assert [c.id for c in catalogue.catalogue().values() if c.untested] == []
-
-
-def test_every_clause_that_a_case_names_exists() -> None:
-    assert sorted(declared() - set(catalogue.catalogue())) == []
-
-
-@pytest.mark.parametrize("question", [f"A{number}" for number in range(1, 26)])
-def test_open_questions_are_data(question: str) -> None:
-    clauses = [c for c in catalogue.catalogue().values() if c.disputed == question]
-    assert clauses, f"no clause holds {question}"
-    for clause in clauses:
-        assert all(reading.text and reading.tensorflow for reading in clause.readings), clause.id
+def test_open_questions_are_data() -> None:
+    disputed = [one for one in catalogue.catalogue().values() if one.disputed]
+    assert {one.disputed for one in disputed} >= {f"A{number}" for number in range(1, 26)}
+    readings = [reading for one in disputed for reading in one.readings]
+    assert [reading.name for reading in readings if not (reading.text and reading.tensorflow)] == []
 
 
 def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
     """`list` reads the modules without pytest: the ids must be those that a run has."""
-    command = [sys.executable, "-m", "pytest", "--plugin=posix", "--collect-only", "--tier=deep", "--undefined",
-               "--sanitizer=memcheck", f"--conditions={','.join(CONDITIONS)}",
-               "-q", "-p", "no:cacheprovider", f"--report-dir={tmp_path}"]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    collected = re.findall(r"^tffs/([a-z-]+)::test_(.*)$", done.stdout, re.MULTILINE)
-    ids = set()
-    for module, rest in collected:
-        name, bracket, parameters = rest.partition("[")
-        ids.add(f"{module}/{name.replace('_', '-')}{bracket}{parameters}")
+    done = run(tmp_path, "--plugin=posix", "--collect-only", "--tier=deep", "--undefined", "--sanitizer=memcheck",
+               f"--conditions={','.join(CONDITIONS)}", "-q")  # fmt: skip
+    collected = re.findall(r"^tffs/([a-z-]+)::test_(\w*)(.*)$", done.stdout, re.MULTILINE)
+    ids = {f"{module}/{name.replace('_', '-')}{parameters}" for module, name, parameters in collected}
     # A run has one condition at most.
     assert ids == {case.id for case in collect.cases() if case.tier not in ("address", "thread")}
 
@@ -81,9 +80,8 @@ def test_clause_that_is_not_valid_is_refused(tmp_path: Path, text: str, said: st
         catalogue.read([file])
 
 
-def peer() -> dict[str, list[str]]:
-    table: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
-    return table
+#: The cases of ours that do what each case of the peer does.
+PEER: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +107,155 @@ def test_advice_is_given_for_what_it_fits(name: str, kind: StatementKind | None,
     assert advice is None if said is None else advice and said in advice
 
 
-def test_the_floor_has_all_of_the_peers_cases() -> None:
-    assert len(peer()) == 104
+def test_every_case_of_the_peer_is_covered() -> None:
+    assert len(PEER) == 104
+    assert [name for name, cases in PEER.items() if not cases] == []
+    assert {case for cases in PEER.values() for case in cases} <= {case.id for case in collect.cases()}
 
 
-@pytest.mark.parametrize("name", list(peer()))
-def test_a_case_of_the_peer_is_covered(name: str) -> None:
-    known = {case.id for case in collect.cases()}
-    missing = [identity for identity in peer()[name] if identity not in known]
-    assert peer()[name], f"{name} maps to nothing"
-    assert not missing, f"{name} maps to cases that are not collected"
+# The sentences of the interface ---------------------------------------------------------------------------------------
+
+
+def test_every_sentence_of_the_interface_is_covered_or_cannot_be_observed() -> None:
+    """Each clause that a row names exists, has a case, and cites the row's line; or the row says why there is none."""
+    rows = coverage(sentences(), catalogue.catalogue(), {one.id: one.clauses for one in collect.cases()})
+    assert {row.sentence.line: row.state for row in rows if not row.settled} == {}
+
+
+def test_the_table_has_no_sentence_twice_and_no_row_that_says_both() -> None:
+    table = sentences()
+    assert len({(row.line, row.demand) for row in table}) == len(table) >= 245
+    assert [row.line for row in table if row.clauses and row.unobservable] == []
+
+
+ROW = "7\tsaid\ta.b, c.d\t"
+
+
+@pytest.mark.parametrize("more", ["8\tshort\ta.b", "8\tlong\ta.b\t\t"])
+def test_a_row_with_other_columns_is_told_by_its_line(tmp_path: Path, more: str) -> None:
+    path = tmp_path / "interface.tsv"
+    path.write_text(f"line\tdemand\tclauses\tunobservable\n{ROW}\n")
+    assert sentences(path) == [Sentence("7", "said", ("a.b", "c.d"), "")]
+    path.write_text(f"line\tdemand\tclauses\tunobservable\n{ROW}\n{more}\n")
+    with pytest.raises(ValueError, match=f"line 3 has {len(more.split(chr(9)))} columns, not 4"):
+        sentences(path)
+
+
+def made(*source: str) -> Clause:
+    return Clause("a.b", Level.MUST, "read", "", source, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "sources", "cited"),
+    [
+        ("229", "h:229 (2.21), read | h:214,229 (2.21), read | h:220-230 (2.21), read", True),
+        ("229", "h:228,230 (2.21), read | h (2.21), read | modular_filesystem.cc:229 (2.21)", False),
+        ("229b", "h:229 (2.21), read", True),
+        ("345+NF", "h:340, 345 (2.21)", True),
+        ("168-175", "h:175 (2.21) | h:168 (2.21) | h:160-180 (2.21)", True),
+        ("168-175", "h:176 (2.21) | h:167 (2.21) | h:160-167, 176-180 (2.21)", False),
+        ("2", "h:229 (2.21), read", False),
+        ("sign.", "anything", True),
+    ],
+)
+def test_a_source_cites_a_line(line: str, sources: str, cited: bool) -> None:
+    for source in sources.split(" | "):
+        clause = made("RFC", re.sub("^h", "filesystem_interface.h", source))
+        assert cites(clause, Sentence(line, "", (), "")) is cited, source
+
+
+@pytest.mark.parametrize(
+    ("name", "cases", "state"),
+    [
+        ("a.b", {"c": ["a.b"]}, "covered"),
+        ("a.b", {"c": ["a.c"]}, "a.b has no case"),
+        ("a.x", {"c": ["a.x"]}, "there is no clause a.x"),
+        ("a.far", {"c": ["a.far"]}, "a.far does not cite line 7"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_said(name: str, cases: dict[str, Any], state: str) -> None:
+    clauses = {"a.b": made("filesystem_interface.h:7"), "a.far": made("filesystem_interface.h:8")}
+    (row,) = coverage([Sentence("7", "d", (name,), "")], clauses, cases)
+    assert (row.state, row.settled) == (state, state == "covered")
+
+
+# The index of cases --------------------------------------------------------------------------------------------------
+
+#: An editable installation would answer for the copy of the package that is first on the path.
+PROGRAM = """
+import sys
+sys.meta_path = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
+sys.path.insert(0, sys.argv.pop(1))
+from tffs_conformance.cli import main
+main(standalone_mode=False)
+print("pytest" in sys.modules)
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the index is going to be."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "tffs-conformance"
+
+
+def afresh() -> tuple[CaseFacts, ...]:
+    """What a new process would be told."""
+    index.cases.cache_clear()
+    return index.cases()
+
+
+def rows(cases: Iterable[CaseFacts]) -> list[tuple[object, ...]]:
+    return [tuple(getattr(case, field.name) for field in fields(CaseFacts)) for case in cases]
+
+
+def test_the_index_is_what_collection_finds(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = afresh()
+    assert [path.suffix for path in cache.iterdir()] == [".json"]
+    monkeypatch.setattr(index, "_collected", Mock(side_effect=AssertionError("all cases were imported")))
+    assert rows(made) == rows(afresh()) == rows(collect.cases())
+
+
+@pytest.mark.parametrize("wrong", [b"", b"{", b"[]", b"{}", b'{"of": 1, "cases": 2}', b"\xff\xfe"])
+def test_what_is_no_index_is_made_again(cache: Path, wrong: bytes) -> None:
+    made = afresh()
+    (path,) = cache.iterdir()
+    written = path.read_bytes()
+    path.write_bytes(wrong)
+    assert afresh() == made
+    assert path.read_bytes() == written
+
+
+def test_no_place_for_caches_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert rows(afresh()) == rows(collect.cases())
+
+
+def explained(package: Path, clause: str) -> str:
+    command = [sys.executable, "-c", PROGRAM, str(package), "explain", "--all", clause]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=package).stdout
+
+
+def test_a_change_of_a_case_is_seen_whatever_its_time_and_size(cache: Path, tmp_path: Path) -> None:
+    package = tmp_path / "copy"
+    shutil.copytree(
+        Path(tffs_conformance.__file__).parent,
+        package / "tffs_conformance",
+        ignore=lambda _, names: [name for name in names if name in ("__pycache__", "published", "_native", "host")],
+    )
+    first, second = (explained(package, "read.succeeds") for _ in range(2))
+    assert "read/plain\n" in first
+    assert (first.splitlines()[-1], second.splitlines()[-1]) == ("True", "False"), "the second time it is in the index"
+    assert first.splitlines()[:-1] == second.splitlines()[:-1]
+    changed = package / "tffs_conformance" / "suite" / "cases" / "test_read.py"
+    before = changed.stat()
+    text = changed.read_text()
+    assert text.count("def test_plain(") == 1
+    changed.write_text(text.replace("def test_plain(", "def test_plane("))
+    # As compiled modules go by times and sizes, Python itself would not see it.
+    shutil.rmtree(changed.parent / "__pycache__", ignore_errors=True)
+    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+    third = explained(package, "read.succeeds")
+    assert "read/plane\n" in third
+    assert "read/plain\n" not in third

@@ -57,11 +57,7 @@ HALVES = (
 #: Those that "all" does not make. What takes long is looked at where all the others are made at once.
 REST = "no-sync,no-mtime,illegal-names-are-internal,slash-behind-directories,late-visibility"
 FULL = "all"
-RUNS = (
-    f"header-is-directory,no-tree-ops,unimplemented,{REST}",
-    FULL,
-    "all,no-optional-ops",
-)
+RUNS = (f"header-is-directory,no-tree-ops,unimplemented,{REST}", FULL, "all,no-optional-ops")
 #: Each choice that is in one of the halves.
 EACH = {choice for half in HALVES for choice in half.split(",")}
 #: A few at a time: what one choice hides of another is seen here.
@@ -84,16 +80,13 @@ FEW = (
 HIDDEN = {RUNS[0]: {"no-tree-ops"}, "all,no-optional-ops": {"no-optional-ops"}}
 
 
+#: What is tried by night: all of the suite with all choices, and a part of it with the others.
+BY_NIGHT = ((FULL, "full"), *((some, "quick") for some in (*RUNS, *HALVES, *FEW) if some != FULL))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("choices", "tier"),
-    [
-        (FULL, "quick"),
-        *(
-            pytest.param(some, tier, marks=pytest.mark.nightly)
-            for some, tier in ((FULL, "full"), *((some, "quick") for some in (*RUNS, *HALVES, *FEW) if some != FULL))
-        ),
-    ],
+    ("choices", "tier"), [(FULL, "quick"), *(pytest.param(*one, marks=pytest.mark.nightly) for one in BY_NIGHT)]
 )
 def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
     document = judged(tmp_path, choices, f"--tier={tier}", FEW_HISTORIES)
@@ -108,19 +101,18 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         assert reading in readings(document, clause), choice
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("choices", RUNS)
-def test_no_alarm_of_many_histories(tmp_path: Path, choices: str) -> None:
-    document = judged(tmp_path, choices, "--case=properties/*", "--examples=500")
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("choices", "asked"),
+    [
+        ("slash-behind-directories", ["--case=threads/changes"]),
+        *(pytest.param(some, ["--case=properties/*", "--examples=500"], marks=pytest.mark.nightly) for some in RUNS),
+    ],
+)
+def test_no_alarm_of_several_threads_or_many_histories(tmp_path: Path, choices: str, asked: list[str]) -> None:
+    document = judged(tmp_path, choices, *asked)
     assert document["counts"]["conform"]
     assert not document["counts"]["violation"] + document["counts"]["error"]
-
-
-@pytest.mark.long
-def test_no_alarm_of_several_threads(tmp_path: Path) -> None:
-    document = judged(tmp_path, "slash-behind-directories", "--case=threads/changes")
-    assert document["counts"]["conform"]
-    assert not document["counts"]["violation"]
 
 
 def test_without_choices_it_is_posix(tmp_path: Path) -> None:
@@ -137,10 +129,8 @@ def test_a_file_that_is_replaced_late_keeps_its_content(tmp_path: Path) -> None:
 
 def test_pass_of_an_op_needs_a_call_of_it(tmp_path: Path) -> None:
     document = judged(tmp_path, "read-only", "--backing=file://{path}", "--case=content/comes-and-goes[line-ends]")
-    found = {
-        name: document["clauses"][name]["verdict"] for name in ("append.writes-exactly-n", "read.returns-the-bytes")
-    }
-    assert found == {"append.writes-exactly-n": "does not apply", "read.returns-the-bytes": "conform"}
+    wanted = {"append.writes-exactly-n": "does not apply", "read.returns-the-bytes": "conform"}
+    assert {name: document["clauses"][name]["verdict"] for name in wanted} == wanted
 
 
 def test_what_cores_default_counts_is_not_held_against_the_plugin(tmp_path: Path) -> None:

@@ -3,14 +3,14 @@
 import math
 import random
 import signal
-import subprocess
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from tests.records import COSTS, GOOD, report_of
-from tests.test_suite import command, environment, report, run
+from tests.test_suite import report, run, started
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.reports.forms.cost_table import cost_lines
 from tffs_conformance.reports.model.costs import Cost, Costs, Growth
@@ -41,11 +41,12 @@ def test_growth_of_little_is_none_or_zero() -> None:
 
 
 def measured(
-    plugin: str, root: str, fault: str = "", backing: str | None = None
+    plugin: str, root: str, fault: str = "", backing: str | None = None, seconds: float = 0
 ) -> tuple[Costs, dict[tuple[str, str | None], Cost]]:
-    target = only_target(plugin, None, root, {"TFFS_FAULT": fault} if fault else {}, 10.0)
-    target = replace(target, backing=backing)
-    got = measure(target, first_look(target))
+    """What is measured; more than the fewest visits take `seconds` for each program."""
+    target = replace(only_target(plugin, None, root, {"TFFS_FAULT": fault} if fault else {}, 10.0), backing=backing)
+    with mock.patch.object(costs, "SECONDS", seconds):
+        got = measure(target, first_look(target))
     return got, {(figure.what, figure.grows): figure for figure in got.figures}
 
 
@@ -59,7 +60,7 @@ def measured(
 )
 def test_measure_of_a_fake_shows_its_growth(tmp_path: Path, fault: str, what: str, grows: str, least: float) -> None:
     for _ in range(TRIES):
-        got, figures = measured("fakes/faulty", f"faulty://{tmp_path}", fault)
+        got, figures = measured("fakes/faulty", f"faulty://{tmp_path}", fault, seconds=costs.SECONDS)
         assert (got.storage, got.reference, got.unmeasured) == ("a disk of this machine", "posix", ())
         grown = figures[what, grows].growth
         if grown and grown.reference is not None and grown.low > max(least, grown.reference + 0.15):
@@ -113,23 +114,20 @@ def test_measure_with_failing_reference_names_it(tmp_path: Path, monkeypatch: py
     got, figures = measured("posix", f"posix://{tmp_path}")
     assert [point.reference is None for point in figures["path_exists", FILE].points] == [False, True, False, False]
     assert {point.reference for point in figures["stat", FILE].points} == {None}
-    assert {"the reference: stat answers NOT_FOUND", "the reference: all ops at 65,536 bytes of the file: full"} < {
-        *got.unmeasured
-    }
+    said = {"the reference: stat answers NOT_FOUND", "the reference: all ops at 65,536 bytes of the file: full"}
+    assert said < {*got.unmeasured}
     assert {what for what, _ in figures} == {"path_exists", "stat", "new_appendable_file"}
 
 
 def test_run_with_measure_keeps_its_verdict(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--tier=smoke", "--measure")
-    assert done.returncode == 0, done.stdout
+    done = run(tmp_path, "--plugin=posix", "--tier=smoke", "--measure", code=0)
     found = report(tmp_path)
     assert (found["verdict"], found["left_out"]) == ("conformant", None)
     assert done.stdout.count(" 1,024 entries ") == sum(one["grows"] == DIRECTORY for one in found["costs"]["figures"])
 
 
 def test_interrupted_measuring_keeps_the_report(tmp_path: Path) -> None:
-    asked = command("--plugin=posix", "--tier=smoke", "--measure")
-    with subprocess.Popen(asked, cwd=tmp_path, env=environment(), text=True, stdout=subprocess.PIPE) as running:
+    with started(tmp_path, "--plugin=posix", "--tier=smoke", "--measure") as running:
         assert running.stdout is not None
         # It is said before the first op is measured.
         assert any("measuring what posix costs" in line for line in running.stdout)

@@ -12,27 +12,24 @@ from unittest.mock import Mock
 
 import pytest
 
-from tests.faults.driven import Judged, all_cases, judge
-from tests.test_suite import report, run
+from tests.faults.driven import Judged, judge, named
+from tests.test_suite import refused, report, run
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Outcome
 from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.records import CaseRecord, Ending
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
+from tffs_conformance.suite.engine.control import called_plainly, excused
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.witnesses import nobody_finds
+from tffs_conformance.suite.judge.evidence import Statement
 
 
 def of(fault: str, *prefixes: str) -> Judged:
     """The quick tier's cases whose ids begin with one of these, on the fake with this fault."""
-    cases = [one for one in all_cases("quick") if one.id.startswith(prefixes)]
-    assert cases
-    return judge("fakes/faulty", fault, cases)
-
-
-def violations(judged: Judged) -> Counter[str]:
-    return Counter(c.clause for one in judged.records for c in one.checks if c.verdict is Verdict.VIOLATION)
+    return judge("fakes/faulty", fault, named("quick", *(f"{prefix}*" for prefix in prefixes)))
 
 
 def reasons(judged: Judged) -> str:
@@ -57,19 +54,19 @@ def test_what_was_found_out_travels_to_workers(tmp_path: Path) -> None:
 
 def test_an_op_that_fails_only_here_is_a_violation_also_where_it_prepares() -> None:
     # The name has a '+' or is beyond ASCII: rename works plainly, and its own cases have plain names only.
-    found = violations(of("setup.renames-plain-names-only", "names/moved"))
-    assert found["rename_file.succeeds"] + found["paths.names-are-kept"] > 0
+    broken = of("setup.renames-plain-names-only", "names/moved").broken()
+    assert broken & {"rename_file.succeeds", "paths.names-are-kept"}
 
 
 def test_a_root_is_made_in_any_way_that_works() -> None:
     judged = of("setup.missing-is-unknown", "status/one-path[path_exists", "tree/create-recursively", "read/plain")
-    assert set(violations(judged)) == {"path_exists.missing-is-not-found"}
+    assert judged.broken() == {"path_exists.missing-is-not-found"}
     assert "blocked by path_exists: UNKNOWN" in reasons(judged)
 
 
 def test_a_crash_while_the_root_is_made_has_its_own_clause() -> None:
     judged = of("crash:recursively_create_dir", "tree/create-recursively", "read/plain")
-    assert violations(judged)["robustness.no-crash"] > 0
+    assert "robustness.no-crash" in judged.broken()
     assert [one.verdict for one in judged.records if one.id == "read/plain"] == [Verdict.CONFORM]
 
 
@@ -80,7 +77,7 @@ def test_what_a_crash_before_the_case_printed_is_told() -> None:
 
 def test_a_directory_that_is_not_there_after_ok_is_the_fault_of_create_dir() -> None:
     judged = of("create_dir.creates-nothing", "tree/create", "read/", "listing/")
-    assert {name.partition(".")[0] for name in violations(judged)} == {"create_dir"}
+    assert {name.partition(".")[0] for name in judged.broken()} == {"create_dir"}
     # What needs a directory gets it from the backing.
     assert "blocked by create_dir" not in reasons(judged)
 
@@ -109,10 +106,8 @@ def test_a_default_of_core_that_would_never_end_has_a_bound(fault: str, cases: s
 
 def test_a_backing_that_is_somewhere_else_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    done = run(tmp_path, "--plugin=posix", f"--backing=file://{tmp_path}/elsewhere", "--tier=smoke")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: the backing file://" in done.stderr + done.stdout
-    assert f"is not where posix://{tempfile.gettempdir()}/" in done.stderr + done.stdout
+    said = refused(tmp_path, "ERROR: the backing file://", "--plugin=posix", f"--backing=file://{tmp_path}/elsewhere")
+    assert f"is not where posix://{tempfile.gettempdir()}/" in said
 
 
 def test_a_backing_that_is_not_proven_blames_nobody() -> None:
@@ -144,11 +139,112 @@ def test_the_backing_makes_what_a_broken_op_does_not(tmp_path: Path) -> None:
     assert judged("--backing=file://{path}") == {"metadata/plain": "conform", "tree/create": "violation"}
 
 
-def test_what_is_opened_against_expectation_is_given_back() -> None:
-    judged = of("new_random_access_file.opens-directory", "robustness/process-state")
-    assert violations(judged)["robustness.leaves-no-descriptor"] == 0
+@pytest.mark.parametrize(
+    ("fault", "cases", "clause"),
+    [
+        # What is opened against expectation is given back.
+        ("new_random_access_file.opens-directory", "robustness/process-state", "robustness.leaves-no-descriptor"),
+        # A name is not blamed for what a plain one is answered, too.
+        ("missing-is-ok:delete_file", "names/of-nothing", "paths.names-are-kept"),
+    ],
+)
+def test_what_is_not_at_fault(fault: str, cases: str, clause: str) -> None:
+    assert clause not in of(fault, cases).broken()
 
 
-def test_a_name_is_not_blamed_for_what_a_plain_one_is_answered_too() -> None:
-    found = violations(of("missing-is-ok:delete_file", "names/of-nothing"))
-    assert found["paths.names-are-kept"] == 0
+# What goes wrong with a plain name in the same way is no fault of another name --------------------------------------
+
+KEPT = "paths.names-are-kept"
+CALLED = {"a b": "plain", "a ": "plai", "a b-1": "plain-1"}
+LABELS = ("plain", "space", "plus", "255-bytes")
+NAMES = (
+    *(f"names/{kind}[{label}]" for kind in ("file", "directory", "moved") for label in LABELS),
+    *("names/deep[1]", "names/deep[2]", "names/long[200]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("of_name", "plain", "same"),
+    [
+        (["a ", "a b", "a b-1"], ["plai", "plain", "plain-1"], True),
+        (["!", "a b"], ["plain", "!"], True),
+        ({"a b/a b/leaf": b"content"}, {"plain/plain/leaf": b"content"}, True),
+        ({"copy": b"content"}, {"copy": b"content"}, True),
+        (({"a b"}, 1), ({"plain"}, 1), True),
+        (["a ", "a b"], ["plain"], False),
+        (["a%20b"], ["plain"], False),
+        ({"a b": b"content"}, {"plain": b"conten"}, False),
+        ({"a b": b"content"}, {"plai": b"content"}, False),
+        ((1, 2), (2, 1), False),
+    ],
+)
+def test_the_same_but_for_the_name(of_name: object, plain: object, same: bool) -> None:
+    assert (called_plainly(of_name, CALLED) == called_plainly(plain, {})) is same
+
+
+WRONG = (KEPT, False, "code=OK", "stat: code=INTERNAL")
+OF_OP = ("stat.succeeds", False, "code=OK", "code=INTERNAL")
+
+
+@pytest.mark.parametrize(
+    ("made", "control", "count"),
+    [
+        (WRONG, WRONG, 1),
+        # What the control keeps is no excuse, nor is what it breaks of another clause or finds beside another demand.
+        (WRONG, (KEPT, True, *WRONG[2:]), 0),
+        (WRONG, ("paths.illegal-names", *WRONG[1:]), 0),
+        (WRONG, (KEPT, False, "code=NOT_FOUND", WRONG[3]), 0),
+        # A clause about an op is the op's own.
+        (OF_OP, OF_OP, 0),
+    ],
+)
+def test_what_is_excused(made: tuple[str, bool, str, str], control: tuple[str, bool, str, str], count: int) -> None:
+    assert len(list(excused([Statement(*made)], [Statement(*control)], CALLED))) == count
+
+
+def of_names(fault: str, *names: str) -> tuple[CaseRecord, ...]:
+    return judge("fakes/faulty", fault, named("quick", *(names or NAMES))).records
+
+
+def wrong(records: tuple[CaseRecord, ...]) -> set[str]:
+    """The cases that find something wrong."""
+    return {one.id for one in records if one.verdict is Verdict.VIOLATION}
+
+
+@pytest.mark.parametrize(
+    ("fault", "tellers"),
+    [
+        ("fails:delete_file", {"names/file[plain]", "names/deep[1]"}),
+        ("rename_file.copies", {"names/moved[plain]"}),
+        ("wrong-code:stat", {"names/deep[1]"}),
+        ("get_children.skips-directories", {"names/directory[plain]", "names/deep[1]"}),
+        # What is below a long path is cut where it is shown.
+        ("get_matching_paths.only-names", {"names/deep[1]"}),
+    ],
+)
+def test_what_is_so_with_a_plain_name_its_case_tells(fault: str, tellers: set[str]) -> None:
+    records = of_names(fault)
+    assert wrong(records) == tellers
+    said = {one.reason for one in records if one.id not in tellers}
+    assert said == {None, *(f"so it is with a plain name: {teller} tells it" for teller in tellers)}
+    # What was not come to is not known.
+    for one in records:
+        assert one.ended is not Ending.BLOCKED or one.verdict in (Verdict.NOT_RUN, Verdict.VIOLATION)
+
+
+def test_without_its_control_a_case_tells_what_it_saw() -> None:
+    assert wrong(of_names("rename_file.copies", "names/moved[plus]")) == {"names/moved[plus]"}
+
+
+def test_the_reason_is_that_of_what_is_left() -> None:
+    """An op that fails with this name ends the case; that another one lies about all names does not say why."""
+    records = {one.id: one for one in of_names("get_file_size.plus-one,plus-fails:new_random_access_file")}
+    assert records["names/file[space]"].reason == "so it is with a plain name: names/file[plain] tells it"
+    assert str(records["names/file[plus]"].reason).startswith("blocked by new_random_access_file")
+
+
+@pytest.mark.parametrize("plain", ["", ",fails:delete_file", ",rename_file.copies"])
+def test_a_fault_of_a_name_is_told_beside_one_of_all_names(plain: str) -> None:
+    records = of_names(f"plus-fails:stat{plain}")
+    of_plus = {one.id for one in records if "[plus]" in one.id} & wrong(records)
+    assert {"names/file[plus]", "names/directory[plus]"} <= of_plus

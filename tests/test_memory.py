@@ -95,28 +95,24 @@ def test_a_limit_below_what_is_there_takes_nothing_away(fs: HostFilesystem) -> N
     assert write(fs, "file", b"b", append=True)[0] is Code.OK
 
 
-def test_times_are_rounded_to_the_granularity(fs: HostFilesystem) -> None:
+def test_options_are_at_work(fs: HostFilesystem) -> None:
+    """Times are rounded to the granularity, the label stands in the text of tokens, and keys are one block."""
     write(fs, "file", b"")
     exact = fs.stat(at("file")).value.mtime_nsec
     assert set_option(fs, "mtime_granularity", REAL, 1.0) is Code.OK
     assert fs.stat(at("file")).value.mtime_nsec == exact - exact % 10**9
-
-
-def test_the_label_stands_in_the_text_of_tokens(fs: HostFilesystem) -> None:
     assert set_option(fs, "label", BUFFER, b"blue\0one") is Code.OK
     assert fs.raw.decode_transaction_token(start(fs)).value == "transaction 1 of memory blue\\x00one"
+    got = fs.raw.get_filesystem_configuration_keys().value
+    assert (got.returned, got.pointers, got.texts) == (3, 1, ("capacity",))
 
 
 @pytest.mark.parametrize(
     "option",
     [
-        Option("capacity", INT, (-2,)),
+        *(Option("capacity", INT, values) for values in ((-2,), (), (1, 2))),
         Option("capacity", REAL, (1.0,)),
-        Option("capacity", INT, ()),
-        Option("capacity", INT, (1, 2)),
-        Option("mtime_granularity", REAL, (-1.0,)),
-        Option("mtime_granularity", REAL, (float("nan"),)),
-        Option("mtime_granularity", REAL, (float("inf"),)),
+        *(Option("mtime_granularity", REAL, (float(value),)) for value in ("-1", "nan", "inf")),
         Option("label", INT, (0,)),
     ],
 )
@@ -133,32 +129,19 @@ def test_options_are_set_all_or_none(fs: HostFilesystem) -> None:
     assert fs.raw.get_filesystem_configuration().value == before
 
 
-def test_keys_are_one_block(fs: HostFilesystem) -> None:
-    got = fs.raw.get_filesystem_configuration_keys().value
-    assert (got.returned, got.pointers, got.texts) == (3, 1, ("capacity",))
-
-
 # Bytes ---------------------------------------------------------------------------------------------------------------
 
 
-def test_regions_and_copies_share_the_bytes(fs: HostFilesystem) -> None:
-    write(fs, "file", b"shared")
-    fs.copy_file(at("file"), at("copy"))
-    with region(fs, "file") as one, region(fs, "file") as two, region(fs, "copy") as copy:
-        assert one.data(0, 6).value == two.data(0, 6).value == copy.data(0, 6).value
-
-
-def test_what_shares_bytes_grows_apart(fs: HostFilesystem) -> None:
+def test_regions_and_copies_share_the_bytes_and_grow_apart(fs: HostFilesystem) -> None:
     write(fs, "file", b"shared")
     write(fs, "file", b"!", append=True)
     fs.copy_file(at("file"), at("copy"))
-    with region(fs, "file") as before:
+    with region(fs, "file") as one, region(fs, "file") as two, region(fs, "copy") as copy:
+        assert one.data(0, 7).value == two.data(0, 7).value == copy.data(0, 7).value
         write(fs, "file", b" by one", append=True)
         write(fs, "copy", b" by another", append=True)
-        assert before.length().value == 7
-        assert before.data(0, 7).value[1] == b"shared!"
-    assert read(fs, "file") == b"shared! by one"
-    assert read(fs, "copy") == b"shared! by another"
+        assert (one.length().value, one.data(0, 7).value[1]) == (7, b"shared!")
+    assert (read(fs, "file"), read(fs, "copy")) == (b"shared! by one", b"shared! by another")
 
 
 def test_a_region_outlives_its_file(fs: HostFilesystem) -> None:

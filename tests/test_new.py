@@ -1,4 +1,7 @@
-"""`tffs-conformance new`: what it writes, what it refuses, and that the plugin it writes is conformant."""
+"""`tffs-conformance new`: what it writes, what it refuses, and that the plugin it writes is conformant.
+
+And what an author's build finds of an installed package: the header, by CMake, by pkg-config and by hand.
+"""
 
 import datetime
 import os
@@ -13,6 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from tests.commands import output_of
+from tests.hosted import hosted
+from tests.pages import PROJECT
 from tests.test_suite import environment
 from tffs_conformance import __version__
 from tffs_conformance.cli import main
@@ -21,9 +26,14 @@ from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports import waivers
 from tffs_conformance.reports.document import load
 
+ENTRY_POINT = "T TF_InitPlugin"
 LOCAL = '{"url": "file:///clone", "dir_info": {}}'
-OF_THE_INDEX = f"tffs-conformance=={__version__}"
+NAME, SUITE = "tffs-conformance", "example.com/suite"
+CLONE = '{{"url": "{}", "vcs_info": {{"vcs": "git", "commit_id": "c0ffee"}}}}'
+WHEEL = f'{{"url": "https://{SUITE}.whl", "archive_info": {{%s}}}}'
+OF_THE_INDEX = f"{NAME}=={__version__}"
 NO_TOOLS = [tool for tool in ("cmake", "ninja") if shutil.which(tool) is None]
+NEEDS_CMAKE = f"not run: {' and '.join(NO_TOOLS)} missing (pip install cmake ninja)"
 
 
 def written(folder: Path, *options: str) -> Path:
@@ -48,13 +58,10 @@ def files(folder: Path) -> list[str]:
 # What is written -----------------------------------------------------------------------------------------------------
 
 
-def test_the_files_are_named_for_the_plugin(tmp_path: Path) -> None:
+def test_every_template_is_written_and_named_for_the_plugin(tmp_path: Path) -> None:
+    assert sorted(path.name for path in TEMPLATES.iterdir()) == sorted(FILES.values())
     folder = written(tmp_path / "acme-store", "--scheme=acme")
     assert files(folder) == sorted(path.replace("@NAME@", "acme-store") for path in FILES)
-
-
-def test_every_template_is_written() -> None:
-    assert sorted(path.name for path in TEMPLATES.iterdir()) == sorted(FILES.values())
 
 
 def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
@@ -75,20 +82,13 @@ def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "line"),
     [
-        (None, OF_THE_INDEX),
-        (LOCAL, OF_THE_INDEX),
-        ('{"url": "file:///clone", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}', OF_THE_INDEX),
-        (
-            '{"url": "https://example.com/suite.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}',
-            "tffs-conformance @ git+https://example.com/suite.git@c0ffee",
-        ),
-        (
-            '{"url": "https://example.com/any.whl", "archive_info": {"hashes": {"sha256": "0123"}}}',
-            "tffs-conformance @ https://example.com/any.whl#sha256=0123",
-        ),
-        ('{"url": "https://example.com/any.whl", "archive_info": {}}', OF_THE_INDEX),
+        pytest.param(None, OF_THE_INDEX, id="index"),
+        pytest.param(LOCAL, OF_THE_INDEX, id="folder"),
+        pytest.param(CLONE.format("file:///clone"), OF_THE_INDEX, id="own clone"),
+        pytest.param(CLONE.format(f"https://{SUITE}.git"), f"{NAME} @ git+https://{SUITE}.git@c0ffee", id="repository"),
+        pytest.param(WHEEL % '"hashes": {"sha256": "0123"}', f"{NAME} @ https://{SUITE}.whl#sha256=0123", id="wheel"),
+        pytest.param(WHEEL % "", OF_THE_INDEX, id="wheel without a digest"),
     ],
-    ids=["index", "folder", "own clone", "repository", "wheel of a release", "wheel without a digest"],
 )
 def test_ci_has_the_suite_from_where_it_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, line: str
@@ -111,19 +111,26 @@ def test_a_suite_that_ci_cannot_have_is_asked_for(
     installed(monkeypatch, record)
     done = CliRunner().invoke(main, ["new", str(tmp_path / "mine"), *given], catch_exceptions=False)
     assert (done.exit_code, "this suite came from file:///clone, which CI does not reach" in done.stderr) == (0, asked)
-
-
-def test_ci_has_the_suite_that_is_asked_for(tmp_path: Path) -> None:
-    folder = written(tmp_path / "mine", "--suite=./wheels/tffs_conformance-1.0-py3-none-any.whl")
-    assert "./wheels/tffs_conformance-1.0-py3-none-any.whl" in (folder / "requirements.txt").read_text().splitlines()
+    lines = (tmp_path / "mine/requirements.txt").read_text().splitlines()
+    assert (given[0].removeprefix("--suite=") if given else OF_THE_INDEX) in lines
 
 
 # What is refused -----------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "options", "said"),
+    [
+        ("", ["--name=mine"], "is not empty"),
+        ("kept", [], "cannot be written: Not a directory"),
+        ("kept/below", [], "cannot be written: Not a directory"),
+        ("1st", [], "give one with --name"),
+        ("acme-store", [], "give one with --scheme"),
+    ],
+)
+def test_a_folder_that_will_not_do_is_refused(tmp_path: Path, folder: str, options: list[str], said: str) -> None:
     (tmp_path / "kept").write_text("kept")
-    assert "is not empty" in refused(str(tmp_path), "--name=mine")
+    assert said in refused(str(tmp_path / folder), *options)
     assert files(tmp_path) == ["kept"]
 
 
@@ -133,47 +140,20 @@ def test_a_fresh_clone_is_empty_enough(tmp_path: Path) -> None:
     assert (tmp_path / "mine.cc").is_file()
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("")
-    assert "cannot be written: Not a directory" in refused(str(tmp_path / "mine"))
-    assert "cannot be written: Not a directory" in refused(str(tmp_path / "mine/below"))
-
-
 @pytest.mark.parametrize(
-    "options",
+    "option",
     [
-        ["--name="],
-        ["--name=1st"],
-        ["--name=a/b"],
-        ["--name=../a"],
-        ["--name=a b"],
-        ["--name=mine\n"],
-        ["--name=\x1b[31m"],
-        ["--name=" + "a" * 65],
-        ["--name=waivers"],
-        ["--name=über"],
-        ["--name=a-b"],  # a scheme cannot be called so
-        ["--scheme="],
-        ["--scheme=mine://"],
-        ["--scheme=a_b"],
-        ["--scheme=\u202e"],
-        ["--scheme=file"],
-        ["--scheme=gs"],
-        ["--scheme=ram"],
-        ["--suite="],
-        ["--suite=a\nb"],
+        *(f"--name={name}" for name in ("", "1st", "a/b", "../a", "a b", "mine\n", "\x1b[31m", "a" * 65, "waivers")),
+        *("--name=über", "--name=a-b"),  # a scheme cannot be called so
+        *(f"--scheme={scheme}" for scheme in ("", "mine://", "a_b", "\u202e", "file", "gs", "ram")),
+        *("--suite=", "--suite=a\nb"),
     ],
     ids=repr,
 )
-def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, options: list[str]) -> None:
-    said = refused(str(tmp_path / "mine"), *options)
+def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, option: str) -> None:
+    said = refused(str(tmp_path / "mine"), option)
     assert not {"\x1b", "\u202e"} & set(said)
     assert files(tmp_path) == []
-
-
-def test_the_name_of_the_folder_may_not_do(tmp_path: Path) -> None:
-    assert "give one with --name" in refused(str(tmp_path / "1st"))
-    assert "give one with --scheme" in refused(str(tmp_path / "acme-store"))
 
 
 # What is built -------------------------------------------------------------------------------------------------------
@@ -192,16 +172,20 @@ def ran(folder: Path, *command: str) -> str:
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if NO_TOOLS:
-        pytest.skip(f"not run: {' and '.join(NO_TOOLS)} missing (pip install cmake ninja)")
+        pytest.skip(NEEDS_CMAKE)
     folder = written(tmp_path_factory.mktemp("repositories") / "with a blank", "--name=acme-store", "--scheme=acme")
     ran(folder, "cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON")
     ran(folder, "cmake", "--build", "build")
     return folder
 
 
+def symbols(folder: Path, plugin: str) -> list[str]:
+    """The symbols that a plugin shows, with their types."""
+    return [line.split(maxsplit=1)[1] for line in ran(folder, "nm", "-D", "--defined-only", plugin).splitlines()]
+
+
 def test_the_plugin_shows_one_symbol(repository: Path) -> None:
-    shown = ran(repository, "nm", "-D", "--defined-only", "build/libacme-store.so")
-    assert [line.split()[-1] for line in shown.splitlines()] == ["TF_InitPlugin"]
+    assert symbols(repository, "build/libacme-store.so") == [ENTRY_POINT]
 
 
 @pytest.mark.long
@@ -210,17 +194,102 @@ def test_the_plugin_shows_one_symbol(repository: Path) -> None:
     "tier", ["smoke", *(pytest.param(tier, marks=pytest.mark.nightly) for tier in ("quick", "full"))]
 )
 def test_the_plugin_is_conformant(repository: Path, tmp_path: Path, tier: str) -> None:
-    options = (
-        f"--tier={tier}",
-        f"--report-dir={tmp_path}",
-        "--plugin-profile=acme-store.toml",
-        "--waivers=waivers.toml",
-    )
+    options = (f"--tier={tier}", f"--report-dir={tmp_path}", "--waivers=waivers.toml", "-p", "no:randomly", "-q", "-n2")
     # A copy of 2 GiB takes long where the disk has more to do.
-    ran(repository, "pytest", "-p", "no:randomly", "-q", "-n2", "--call-timeout=60", *options)
+    ran(repository, "pytest", "--plugin-profile=acme-store.toml", "--call-timeout=60", *options)
     report = load(tmp_path / "report.json")
     assert (report.verdict.value, report.suite.tier) == ("conformant", tier)
     assert (report.counts.violation, report.counts.warning, report.counts.error) == (0, 0, 0)
     # Whether a rename is atomic takes threads to find out.
     unchecked = set() if tier == "full" else {"unchecked"}
     assert {claim.state.value for claim in report.claims} == {"kept"} | unchecked
+
+
+# What an author's build finds -----------------------------------------------------------------------------------------
+
+#: A plugin in one file, which compiles against the header and nothing else.
+PLUGIN = """
+#include "tf_filesystem_plugin.h"
+#include "tf_filesystem_plugin.h"
+
+void TF_InitPlugin(TF_FilesystemPluginInfo* info) { info->num_schemes = 0; }
+"""
+CMAKE_LISTS = """
+cmake_minimum_required(VERSION 3.20)
+project(mine LANGUAGES C CXX)
+find_package(tffs_conformance {version} REQUIRED)
+find_package(tffs_conformance REQUIRED)
+add_library(mine MODULE plugin.c)
+add_library(mine_too MODULE plugin.cc)
+target_link_libraries(mine PRIVATE tffs_conformance::headers)
+target_link_libraries(mine_too PRIVATE tffs_conformance::headers)
+"""
+
+
+def told(option: str) -> str:
+    return output_of("config", option).strip()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "plugin.c").write_text(PLUGIN)
+    (tmp_path / "plugin.cc").write_text(PLUGIN)
+    return tmp_path
+
+
+def test_config_asks_what_is_wanted() -> None:
+    done = subprocess.run([sys.executable, "-m", "tffs_conformance", "config"], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, b"--cmakedir" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("compiler", "name"), [("cc -std=c11", "plugin.c"), ("c++ -std=c++17", "plugin.cc")])
+def test_includes(folder: Path, compiler: str, name: str) -> None:
+    flags = "-shared -fPIC -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror"
+    # As a shell reads it, who takes a folder with a blank apart.
+    command = f"{compiler} {flags} {told('--includes')} {name} -o libmine.so"
+    ran(folder, "sh", "-c", command)
+    assert ENTRY_POINT in symbols(folder, "libmine.so")
+
+
+def cmake(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
+    (folder / "CMakeLists.txt").write_text(CMAKE_LISTS.format(version=version))
+    command = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-Dtffs_conformance_DIR={told('--cmakedir')}"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(bool(NO_TOOLS), reason=NEEDS_CMAKE)
+def test_cmake(folder: Path) -> None:
+    done = cmake(folder, __version__)
+    assert done.returncode == 0, done.stderr
+    ran(folder, "cmake", "--build", "build")
+    assert ENTRY_POINT in symbols(folder, "build/libmine.so")
+    assert ENTRY_POINT in symbols(folder, "build/libmine_too.so")
+
+
+@pytest.mark.skipif(bool(NO_TOOLS), reason=NEEDS_CMAKE)
+@pytest.mark.parametrize("version", ["0.1.0", "99.0"])
+def test_cmake_refuses_another_series(folder: Path, version: str) -> None:
+    done = cmake(folder, version)
+    assert done.returncode != 0
+    assert f"version: {__version__}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not there: apt-get install pkg-config")
+def test_pkg_config(folder: Path) -> None:
+    asked = f"PKG_CONFIG_PATH={told('--pkgconfigdir')} pkg-config --print-errors"
+    command = f'cc -std=c11 -shared -fPIC $({asked} --cflags "tffs-conformance = {__version__}") plugin.c -o libmine.so'
+    ran(folder, "sh", "-ec", command)
+    assert ENTRY_POINT in symbols(folder, "libmine.so")
+
+
+@pytest.mark.parametrize("name", ["posix", pytest.param("memory", marks=pytest.mark.nightly)])
+def test_the_printed_command_builds_a_plugin_that_loads(name: str, tmp_path: Path) -> None:
+    readme = PROJECT / "reference_plugins" / name / "README.md"
+    printed = re.search(r"^    (g\+\+ (?:.*\\\n)*.*)$", readme.read_text(), re.MULTILINE)
+    assert printed is not None
+    plugin = tmp_path / f"lib{name}.so"
+    command = printed[1].replace(f"-o lib{name}.so", f"-o {plugin}")
+    assert str(plugin) in command
+    ran(readme.parent, "bash", "-c", command)
+    with hosted(plugin):
+        pass

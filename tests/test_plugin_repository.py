@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,19 +29,15 @@ HOOKS = PROJECT / ".pre-commit-hooks.yaml"
 ACTIONLINT = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7"
 #: All of the suite takes too long for each test; what is chosen is another matter than what is tested here.
 SMOKE = "--tier=smoke"
-#: Steps that use actions, of the workflow and of ours.
-USES = [
-    step
-    for step in [*github_job(TEMPLATES / "github.yml", "conformance"), *github_action(PROJECT / "action.yml", {})]
-    if step.uses
-]
+#: The steps of the workflow and of ours, and those of them that use actions.
+STEPS = (*github_job(TEMPLATES / "github.yml", "conformance"), *github_action(ACTION, {}))
+USES = [step for step in STEPS if step.uses]
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "mine"
-    output_of("new", folder)
-    return folder
+    output_of("new", tmp_path / "mine")
+    return tmp_path / "mine"
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -95,14 +92,18 @@ def test_the_report_is_kept_whatever_came_of_it() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("forge", ["GitHub", "GitLab"])
-def test_a_new_repository_is_green(repository: Path, forge: str) -> None:
-    if forge == "GitHub":
-        steps = github_job(repository / ".github/workflows/conformance.yml", "conformance")
-    else:
-        steps = gitlab_job(repository / ".gitlab-ci.yml", "conformance")
+def test_a_new_repository_is_green_and_the_hook_judges_its_plugin(repository: Path, forge: str) -> None:
+    github = repository / ".github/workflows/conformance.yml", "conformance"
+    steps = github_job(*github) if forge == "GitHub" else gitlab_job(repository / ".gitlab-ci.yml", "conformance")
     printed = ran(steps, repository, PYTEST_ADDOPTS=f"-p no:randomly {SMOKE}")
     assert "Requirement already satisfied: tffs-conformance==" in printed
     assert load(repository / "tffs-report/report.json").verdict.value == "conformant"
+    shutil.rmtree(repository / "tffs-report")
+    (hook,) = yaml.safe_load(HOOKS.read_text())
+    assert (hook["language"], hook["pass_filenames"]) == ("python", False)
+    # pre-commit puts the entry and the arguments of the user together.
+    ran([Step("hook", f"{hook['entry']} --plugin-profile=mine.toml")], repository)
+    assert load(repository / "tffs-report/report.json").suite.tier == "smoke"
 
 
 @pytest.mark.long
@@ -121,12 +122,14 @@ def test_a_violation_fails_the_job(repository: Path) -> None:
 # The action ----------------------------------------------------------------------------------------------------------
 
 
-def actionlint() -> list[str]:
-    if shutil.which("actionlint"):
-        return ["actionlint"]
-    if shutil.which("go"):
-        return ["go", "run", ACTIONLINT]
-    pytest.skip("not run: neither actionlint is there, nor go, which builds it")
+def linted(repository: Path) -> tuple[int, str]:
+    """The exit code of actionlint, and what it says."""
+    if not (shutil.which("actionlint") or shutil.which("go")):
+        pytest.skip("not run: neither actionlint is there, nor go, which builds it")
+    command = ["actionlint"] if shutil.which("actionlint") else ["go", "run", ACTIONLINT]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    print(done.stderr)
+    return done.returncode, done.stdout
 
 
 @pytest.mark.long
@@ -139,11 +142,10 @@ def test_workflows_are_sound(repository: Path) -> None:
     calling = repository / ".github/workflows/calling.yml"
     calling.write_text(yaml.safe_dump(caller))
     subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
-    done = subprocess.run(actionlint(), cwd=repository, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    assert linted(repository) == (0, "")
     calling.write_text(yaml.safe_dump(caller).replace("profile:", "profil:"))
-    done = subprocess.run(actionlint(), cwd=repository, capture_output=True, text=True, check=False)
-    assert (done.returncode, 'input "profil" is not defined' in done.stdout) == (1, True), done.stdout + done.stderr
+    code, said = linted(repository)
+    assert (code, 'input "profil" is not defined' in said) == (1, True), said
 
 
 @pytest.mark.parametrize(
@@ -175,14 +177,11 @@ def test_the_inputs_of_the_action_reach_pytest(repository: Path, inputs: dict[st
 
 def test_the_action_is_told_what_to_judge(repository: Path) -> None:
     judge = next(step for step in github_action(ACTION, {}) if step.name == "Judge the plugin")
-    given, said, code = recorded(judge, repository)
-    assert (given, code) == ([], 4)
-    assert said == "::error::Neither plugin nor profile is given: one of them says what to judge.\n"
+    said = "::error::Neither plugin nor profile is given: one of them says what to judge.\n"
+    assert recorded(judge, repository) == ([], said, 4)
 
 
 RELEASED = "tffs-conformance @ https://example.org/any.whl#sha256=0123"
-
-
 OTHER = "tffs-conformance @ https://example.org/other.whl#sha256=4567"
 
 
@@ -199,10 +198,9 @@ def test_the_action_installs_the_wheel_of_a_release_or_the_suite_of_its_commit(
         (action / "packaging/action.txt").write_text(f"{named}\n")
     install = github_action(ACTION, {"suite": suite, "packages": "s3fs\nadlfs", "python": "true"})[0]
     around = {**install.environment, "GITHUB_ACTION_PATH": str(action)}
-    given, said, code = recorded(Step(install.name, install.script, "", install.shell, "", around), repository)
-    expected = installed.replace("/a b", str(action))
-    assert given == ["-m", "pip", "install", "--quiet", expected, "cmake>=3.20,<5", "ninja>=1.11,<2", "s3fs", "adlfs"]
-    assert (said, code) == ("", 0)
+    got = recorded(replace(install, environment=around), repository)
+    packages = [installed.replace("/a b", str(action)), "cmake>=3.20,<5", "ninja>=1.11,<2", "s3fs", "adlfs"]
+    assert got == (["-m", "pip", "install", "--quiet", *packages], "", 0)
 
 
 def test_the_action_builds_only_where_it_is_told_how(repository: Path) -> None:
@@ -224,37 +222,12 @@ def tool(name: str) -> str:
 
 
 def test_the_scripts_are_sound() -> None:
-    program = tool("shellcheck")
-    scripts = [step.script for step in github_action(ACTION, {"build": "x"}) if step.script]
-    for script in scripts:
-        done = subprocess.run(
-            [program, "--shell=bash", "--exclude=SC1091", "-"],
-            input=script,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.stdout == ""
-
-
-# The hook for pre-commit ---------------------------------------------------------------------------------------------
+    command = [tool("shellcheck"), "--shell=bash", "--exclude=SC1091", "-"]
+    for step in github_action(ACTION, {"build": "x"}):
+        if step.script:
+            done = subprocess.run(command, input=step.script, capture_output=True, text=True, check=False)
+            assert done.stdout == ""
 
 
 def test_the_hooks_are_in_the_form_of_pre_commit() -> None:
-    done = subprocess.run(
-        [tool("pre-commit"), "validate-manifest", str(HOOKS)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.long
-def test_the_hook_judges_a_plugin(repository: Path) -> None:
-    (hook,) = yaml.safe_load(HOOKS.read_text())
-    assert (hook["language"], hook["pass_filenames"]) == ("python", False)
-    ran(github_job(repository / ".github/workflows/conformance.yml", "conformance")[:4], repository)
-    # pre-commit puts the entry and the arguments of the user together.
-    done = workflows.run(
-        Step("hook", f"{hook['entry']} --plugin-profile=mine.toml"), repository, environment(repository)
-    )
-    assert done.returncode == 0, done.stdout
-    assert load(repository / "tffs-report/report.json").suite.tier == "smoke"
+    subprocess.run([tool("pre-commit"), "validate-manifest", str(HOOKS)], check=True)

@@ -1,9 +1,9 @@
 """Properties, from the outside: what is found is shrunk, written down, and found again."""
 
-import importlib.util
 import json
 import random
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.records import record
-from tests.test_suite import command, environment, report, run
+from tests.test_suite import environment, judged_report, refused, report, run
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Hung, Outcome, Source
 from tffs_conformance.harness.ops.tables import OPS
@@ -30,8 +30,10 @@ from tffs_conformance.suite.properties.search import Search
 from tffs_conformance.suite.properties.traces import Trace
 from tffs_conformance.suite.properties.tried import Tried
 
-FAULTY = "--plugin=fakes/faulty"
 TREE = "--case=properties/tree"
+#: Three ops make it crash.
+CRASH = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=history.crash", TREE)
+CRASHING = ["create_dir", "delete_dir", "create_dir"]
 TRACE = Path("tffs-report") / "traces" / "properties-tree.json"
 
 
@@ -68,13 +70,13 @@ def test_a_seed_is_the_same_histories_whatever_is_loaded(tmp_path: Path) -> None
     (tmp_path / "of_the_user.py").write_text("PLACES = [1, 2, 3, 5, 100, 511, 4095, 'ab', 'a', '[', '^']\n")
     environ = environment() | {"PYTHONPATH": str(tmp_path)}
 
-    def histories(*loaded: str) -> str:
-        command = [sys.executable, "-c", HISTORIES, *loaded]
-        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True).stdout
-
-    alone = histories()
+    alone, beside = (
+        subprocess.run([sys.executable, "-c", HISTORIES, *loaded], cwd=tmp_path, env=environ, text=True,
+                       capture_output=True, check=True).stdout
+        for loaded in ([], ["of_the_user"])
+    )  # fmt: skip
     assert int(alone.split()[0]) >= 100
-    assert histories("of_the_user") == alone
+    assert beside == alone
 
 
 def test_what_was_met_most_seldom_is_the_likeliest() -> None:
@@ -96,25 +98,24 @@ def test_a_path_after_another_past_is_another_meeting() -> None:
     assert chosen["b",] > 15
 
 
+def searched(directory: Path, fault: str, *arguments: str) -> str:
+    """What a search says that finds the fault, and leaves its trace."""
+    return run(directory, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", TREE, *arguments, code=1).stdout
+
+
 def test_what_shows_after_a_refused_op_is_found_by_default(tmp_path: Path) -> None:
-    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.refused-create-counts", TREE)
-    assert done.returncode == 1
-    assert "is_directory.of-a-file" in done.stdout
-    assert [step["op"] for step in found(tmp_path)["steps"]][-2:] == ["create_dir", "is_directory"]
+    assert "is_directory.of-a-file" in searched(tmp_path, "history.refused-create-counts")
+    assert ops(tmp_path)[-2:] == ["create_dir", "is_directory"]
 
 
-def test_more_directories_than_a_page_are_deleted(tmp_path: Path) -> None:
-    fault = "--env=TFFS_FAULT=counts.directories-behind-a-page"
-    done = run(tmp_path, FAULTY, fault, "--backing=file://{path}", "--case=properties/crowded")
-    assert done.returncode == 1
-    assert "VIOLATION common.histories-add-up" in done.stdout
-
-
-def test_of_what_right_histories_looked_at_each_clause_is_told(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=posix", "--case=properties/reads", "--case=properties/patterns", "--examples=5")
-    told = {check["clause"]: check["verdict"] for case in report(tmp_path)["cases"] for check in case["checks"]}
+def test_of_what_right_histories_looked_at_each_clause_is_told_and_how_much_was_tried(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=posix", "--case=properties/reads", "--case=properties/patterns", "--examples=5", code=0)
+    cases = report(tmp_path)["cases"]
+    told = {check["clause"]: check["verdict"] for case in cases for check in case["checks"]}
     assert {"read.returns-the-bytes", "get_matching_paths.succeeds"} < told.keys()
     assert set(told.values()) == {"conform"}
+    for case in cases:
+        assert re.fullmatch(r"\d+ histories were tried: seed 0, Hypothesis [\d.]+", case["reason"])
 
 
 @pytest.mark.parametrize(
@@ -128,8 +129,7 @@ def test_of_what_right_histories_looked_at_each_clause_is_told(tmp_path: Path) -
 def test_what_a_right_plugin_decides_otherwise_is_no_finding(tmp_path: Path, choices: str, op: str, path: str) -> None:
     history = (Step("new_writable_file", ("a",)), Step("close", file=0), Step(op, (path,)))
     Trace("properties/tree", "", "", "", "", history).write(tmp_path / "trace.json")
-    done = run(tmp_path, "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", "--replay=trace.json")
-    assert done.returncode == 0, done.stdout
+    run(tmp_path, "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", "--replay=trace.json", code=0)
 
 
 @pytest.mark.parametrize(
@@ -148,22 +148,11 @@ def test_core_may_pass_on_another_error_and_no_error_for_a_success(
     assert is_right_code(outcome, Expectation("a.clause", frozenset({asked}))) is right
 
 
-def test_a_report_says_how_much_was_tried(tmp_path: Path) -> None:
-    assert run(tmp_path, "--plugin=posix", "--case=properties/reads").returncode == 0
-    reason = report(tmp_path)["cases"][0]["reason"]
-    assert re.fullmatch(r"\d+ histories were tried: seed 0, Hypothesis [\d.]+", reason)
-
-
 def test_hypothesis_without_its_private_module_draws_with_constants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis.internal.conjecture.providers", None)
-    spec = importlib.util.spec_from_file_location("without_providers", draws.__file__)
-    assert spec is not None
-    assert spec.loader is not None
-    without = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(without)
-    assert without.BACKEND == "hypothesis"
-    assert "draws constants" in without.CAVEAT
-    assert draws.BACKEND != "hypothesis"
+    without = runpy.run_path(draws.__file__)
+    assert (without["BACKEND"], draws.BACKEND == "hypothesis") == ("hypothesis", False)
+    assert "draws constants" in without["CAVEAT"]
 
 
 def found(directory: Path) -> dict[str, Any]:
@@ -172,85 +161,73 @@ def found(directory: Path) -> dict[str, Any]:
     return loaded
 
 
+def ops(directory: Path) -> list[str]:
+    """The ops of that trace."""
+    return [step["op"] for step in found(directory)["steps"]]
+
+
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which a crash was found that takes three ops."""
     directory = tmp_path_factory.mktemp("crashed")
-    done = run(directory, FAULTY, "--env=TFFS_FAULT=history.crash", TREE)
-    assert done.returncode == 1, done.stdout
-    assert "robustness.no-crash" in done.stdout
+    assert "robustness.no-crash" in run(directory, *CRASH, code=1).stdout
     return directory
 
 
 def test_a_crash_is_shrunk_to_the_ops_it_needs(crashed: Path) -> None:
-    assert [step["op"] for step in found(crashed)["steps"]] == ["create_dir", "delete_dir", "create_dir"]
+    assert ops(crashed) == CRASHING
     assert "shrunk to 3 ops" in report(crashed)["cases"][0]["reason"]
 
 
 def test_where_no_trace_can_be_written_what_was_found_is_told_all_the_same(tmp_path: Path) -> None:
     (tmp_path / TRACE).mkdir(parents=True)
-    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", TREE)
-    (case,) = report(tmp_path)["cases"]
-    assert (done.returncode, case["verdict"]) == (1, "violation")
+    (case,) = judged_report(tmp_path, *CRASH, code=1)["cases"]
+    assert case["verdict"] == "violation"
     assert case["reason"].endswith("; no trace could be written: Is a directory")
     assert not (tmp_path / TRACE).with_suffix(".cc").exists()
 
 
-def test_the_trace_reproduces_it(crashed: Path, tmp_path: Path) -> None:
-    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", f"--replay={crashed / TRACE}")
-    assert done.returncode == 1
-    assert "robustness.no-crash" in done.stdout
+def test_the_trace_and_the_pytest_line_reproduce_it(crashed: Path, tmp_path: Path) -> None:
+    replay = f"--replay={crashed / TRACE}"
+    assert "robustness.no-crash" in run(tmp_path, *CRASH[:2], replay, code=1).stdout
     # The same history is no trouble where the fault is not.
-    assert run(tmp_path, "--plugin=posix", f"--replay={crashed / TRACE}").returncode == 0
-
-
-def test_the_pytest_line_reproduces_it(crashed: Path, tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=posix", replay, code=0)
     line = shlex.split(report(crashed)["cases"][0]["reason"].split("; ")[-1])
     assert line[0] == "pytest"
-    done = subprocess.run(
-        command(*line[1:]), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "robustness.no-crash" in done.stdout
+    assert "robustness.no-crash" in run(tmp_path, *line[1:], code=1).stdout
 
 
-def built(source: Path, directory: Path) -> Path:
-    """The program as its own first lines say it is built."""
+def reproduced(source: Path, directory: Path) -> tuple[int, str]:
+    """The exit code and the output of the program, built as its own first lines say."""
     line = next(line for line in source.read_text().splitlines() if line.startswith("//   g++"))
     words = shlex.split(line.removeprefix("//"))
     words[words.index("this-file.cc")] = str(source)
     subprocess.run([*words, "-Wall"], cwd=directory, check=True)
-    return directory / "reproduce"
+    done = subprocess.run([directory / "reproduce"], check=False, capture_output=True, text=True)
+    return done.returncode, done.stdout
 
 
 def test_the_program_reproduces_a_crash(crashed: Path, tmp_path: Path) -> None:
-    program = built(crashed / TRACE.with_suffix(".cc"), tmp_path)
-    assert subprocess.run([program], check=False, capture_output=True).returncode < 0
+    source = crashed / TRACE.with_suffix(".cc")
+    assert reproduced(source, tmp_path)[0] < 0
     # Without the fault the same calls come back.
-    source = (crashed / TRACE.with_suffix(".cc")).read_text()
     harmless = tmp_path / "harmless.cc"
-    harmless.write_text(source.replace('"history.crash"', '""'))
-    done = subprocess.run([built(harmless, tmp_path)], check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "not reproduced"), done.stdout
+    harmless.write_text(source.read_text().replace('"history.crash"', '""'))
+    code, output = reproduced(harmless, tmp_path)
+    assert (code, output.splitlines()[-1]) == (0, "not reproduced"), output
 
 
 def test_the_program_reproduces_a_wrong_answer(tmp_path: Path) -> None:
-    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.copy-shares", TREE)
-    assert done.returncode == 1
-    assert "common.histories-add-up" in done.stdout
-    program = built(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
-    again = subprocess.run([program], check=False, capture_output=True, text=True)
-    assert (again.returncode, again.stdout.splitlines()[-1][:10]) == (1, "reproduced"), again.stdout
+    assert "common.histories-add-up" in searched(tmp_path, "history.copy-shares")
+    code, output = reproduced(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
+    assert (code, output.splitlines()[-1][:10]) == (1, "reproduced"), output
 
 
 def test_a_hang_is_shrunk_and_reproduced(tmp_path: Path) -> None:
-    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.hang", "--call-timeout=1", TREE)
-    assert done.returncode == 1
-    assert found(tmp_path)["clause"] == "robustness.no-hang"
-    assert [step["op"] for step in found(tmp_path)["steps"]] == ["create_dir", "delete_dir", "create_dir"]
-    program = built(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
-    again = subprocess.run([program], check=False, capture_output=True, text=True)
-    assert (again.returncode, "create_dir: did not come back" in again.stdout) == (1, True)
+    searched(tmp_path, "history.hang", "--call-timeout=1")
+    assert (found(tmp_path)["clause"], ops(tmp_path)) == ("robustness.no-hang", CRASHING)
+    code, output = reproduced(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
+    assert (code, "create_dir: did not come back" in output) == (1, True), output
 
 
 def test_what_only_is_slow_for_a_moment_is_not_shrunk_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,36 +254,30 @@ def test_what_only_is_slow_for_a_moment_is_not_shrunk_to(monkeypatch: pytest.Mon
 
 
 def test_what_is_known_to_fail_is_tried_first(crashed: Path, tmp_path: Path) -> None:
-    arguments = (FAULTY, "--env=TFFS_FAULT=history.crash", TREE, "--examples=1")
-    assert run(tmp_path, *arguments).returncode == 0
+    run(tmp_path, *CRASH, "--examples=1", code=0)
     (tmp_path / TRACE).parent.mkdir(parents=True)
     (tmp_path / TRACE).write_bytes((crashed / TRACE).read_bytes())
-    assert run(tmp_path, *arguments).returncode == 1
+    run(tmp_path, *CRASH, "--examples=1", code=1)
     # Where it fails no more it is known no more.
-    assert run(tmp_path, "--plugin=posix", TREE, "--examples=1").returncode == 0
+    run(tmp_path, "--plugin=posix", TREE, "--examples=1", code=0)
     assert not (tmp_path / TRACE).exists()
 
 
 def test_the_same_seed_finds_the_same(crashed: Path, tmp_path: Path) -> None:
-    run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", TREE, "-p", "xdist", "-n", "1")
+    run(tmp_path, *CRASH, "-p", "xdist", "-n", "1")
     assert found(tmp_path)["steps"] == found(crashed)["steps"]
     assert report(tmp_path)["suite"]["seed"] == 0
 
 
 def test_another_seed_is_in_the_report_and_in_the_line(tmp_path: Path) -> None:
-    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", TREE, "--seed=7")
-    assert done.returncode == 1
+    assert "--seed=7" in searched(tmp_path, "history.crash", "--seed=7")
     assert report(tmp_path)["suite"]["seed"] == 7
-    assert "--seed=7" in done.stdout
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"schema": "another/1"}', "[]"])
 def test_a_file_that_is_no_trace(tmp_path: Path, content: str) -> None:
     (tmp_path / "trace.json").write_text(content)
-    done = run(tmp_path, "--plugin=posix", "--replay=trace.json")
-    assert done.returncode == 4
-    assert "--replay: trace.json" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in refused(tmp_path, "--replay: trace.json", "--plugin=posix", "--replay=trace.json")
 
 
 def test_of_histories_that_broke_nothing_the_one_that_tells_most_stands(monkeypatch: pytest.MonkeyPatch) -> None:

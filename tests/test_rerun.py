@@ -3,6 +3,7 @@
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,14 @@ FAULTY = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=read.short-is-ok")
 FEW = "--clause=read.short-read-is-out-of-range"
 
 
-def pasted(directory: Path, line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def pasted(directory: Path, line: str, code: int = 1, **variables: str) -> str:
     """What a person sees who pastes a line into bash."""
-    return subprocess.run(
-        ["bash", "-c", f"{line} -p no:cacheprovider -p no:randomly"],
-        cwd=directory, env=environment() | variables, text=True, capture_output=True, check=False,
+    done = subprocess.run(
+        ["bash", "-c", f"{line} -p no:cacheprovider -p no:randomly"], cwd=directory, env=environment() | variables,
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
+    assert done.returncode == code, done.stdout
+    return done.stdout
 
 
 def line_of(shown: str) -> str:
@@ -48,31 +51,28 @@ def test_a_case_of_one_target_runs_again_as_it_ran(tmp_path: Path) -> None:
     root = f"--root=faulty://{tmp_path}/a b'c"
     done = run(tmp_path, *FAULTY, FEW, root, f"--env=MY_TOKEN={secret}", "--env=ODD=$A `b` 'c'\"",
                "--host-scope=module", "--call-timeout=7.5", "--seed=3",
-               "--plugin=posix", f"--root=posix://{tmp_path}")  # fmt: skip
-    assert done.returncode == 1, done.stdout + done.stderr
+               "--plugin=posix", f"--root=posix://{tmp_path}", code=1)  # fmt: skip
     line = line_of(done.stdout)
     assert secret not in done.stdout
     assert "--env=MY_TOKEN " in line
     again = pasted(tmp_path, line, MY_TOKEN=secret)
-    assert again.returncode == 1, again.stdout + again.stderr
     found = report(tmp_path)
-    assert len(found["cases"]) == 1
+    (case,) = found["cases"]
+    assert f"--case={case['id']}" in line
     assert found["counts"]["violation"] >= 1
     assert found["suite"]["options"] == {"call-timeout": 7.5, "examples": 100, "host-scope": "module"}
     assert found["suite"]["seed"] == 3
+    shaped = {"--host-scope=module", "--call-timeout=7.5", "--seed=3", "--env=MY_TOKEN", "--env=ODD=$A `b` 'c'\""}
+    assert shaped < set(found["suite"]["command"])
     assert found["target"]["root"].startswith(f"faulty://{tmp_path}/a b'c/")
     assert set(found["target"]["environment"]) >= {"MY_TOKEN", "ODD", "TFFS_FAULT"}
-    assert line_of(again.stdout) == line
-    without = pasted(tmp_path, line)
-    assert without.returncode == 4
-    assert "--env=MY_TOKEN: it is not set here" in without.stdout + without.stderr
+    assert line_of(again) == line
+    assert "--env=MY_TOKEN: it is not set here" in pasted(tmp_path, line, code=4)
 
 
 def test_a_host_command_runs_again(tmp_path: Path) -> None:
-    done = run(tmp_path, *FAULTY, FEW, "--host-command=env 'A=b c' {host}")
-    assert done.returncode == 1, done.stdout + done.stderr
-    again = pasted(tmp_path, line_of(done.stdout))
-    assert again.returncode == 1, again.stdout + again.stderr
+    done = run(tmp_path, *FAULTY, FEW, "--host-command=env 'A=b c' {host}", code=1)
+    pasted(tmp_path, line_of(done.stdout))
     assert len(report(tmp_path)["cases"]) == 1
 
 
@@ -81,31 +81,29 @@ def command(**given: object) -> list[str]:
     fields = {
         "plugins": ("mine.so",), "loads": (), "profiles": (), "schemes": (), "roots": (), "backings": (),
         "environment": {}, "services": False, "undefined": False, "host_command": (), "runtime": "stand-in",
-        "through": "",
-        "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0, "sandbox": "off",
-        "sanitizer": "", "conditions": (),
-    } | {key: value for key, value in given.items() if key in RunOptions.__slots__}  # fmt: skip
+        "through": "", "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0,
+        "sandbox": "off", "sanitizer": "", "conditions": (),
+    }  # fmt: skip
     options = object.__new__(RunOptions)
     for key, value in fields.items():
-        object.__setattr__(options, key, value)
-    target = {key: value for key, value in given.items() if key not in RunOptions.__slots__}
-    several = bool(target.pop("several", False))
-    scheme = target.pop("scheme", "mine")
-    return list(_command(options, Target("mine", Path("mine.so"), scheme, None, **target), 0, several))  # type: ignore[arg-type]
+        object.__setattr__(options, key, given.get(key, value))
+    target: Any = {"scheme": "mine", "root": None} | {key: value for key, value in given.items() if key not in fields}
+    return list(_command(options, Target("mine", Path("mine.so"), **target), 0, False))
 
 
-def test_the_scheme_of_local_files_is_named() -> None:
-    assert command(schemes=("",), scheme="") == ["pytest", "--plugin=mine.so", "--scheme="]
-    assert command(schemes=("*",), scheme="") == ["pytest", "--plugin=mine.so", "--scheme="]
-    assert command(scheme="") == ["pytest", "--plugin=mine.so"]
-
-
-def test_what_is_as_usual_is_not_said() -> None:
-    assert command() == ["pytest", "--plugin=mine.so"]
-
-
-def test_conditions_are_said() -> None:
-    assert command(conditions=("syscalls",)) == ["pytest", "--plugin=mine.so", "--conditions=syscalls"]
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"schemes": ("",), "scheme": ""}, ["--scheme="]),
+        ({"schemes": ("*",), "scheme": ""}, ["--scheme="]),
+        ({"scheme": ""}, []),
+        # What is as usual is not said.
+        ({}, []),
+        ({"conditions": ("syscalls",)}, ["--conditions=syscalls"]),
+    ],
+)
+def test_what_shapes_a_run_is_said(given: dict[str, object], said: list[str]) -> None:
+    assert command(**given) == ["pytest", "--plugin=mine.so", *said]
 
 
 def test_a_password_in_a_url_is_not_said() -> None:

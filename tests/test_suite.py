@@ -18,6 +18,8 @@ import pytest
 from packaging.version import Version
 
 from tests import copies
+from tests.faults.driven import judge, named
+from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.forms import FORMS
@@ -31,35 +33,47 @@ ALONE = ["-p", "no:randomly", "-p", "no:cacheprovider"]
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 
 
-def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Pytest in a directory of the user's, with what is installed, in a copy of a Python that has imported us."""
+def run(directory: Path, *arguments: str, code: Any = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Pytest in a directory of the user's, with what is installed, in a copy of a Python that has imported us.
+
+    It has to end with the `code`, an `int`, if there is one. It is no `int` to mypy, for which `variables` may have it.
+    """
     with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
-        code = copies.run([*ALONE, *arguments], directory, environment() | variables, out.name, err.name)
-        return subprocess.CompletedProcess(["pytest", *arguments], code, out.read(), err.read())
+        ended = copies.run([*ALONE, *arguments], directory, environment() | variables, out.name, err.name)
+        done = subprocess.CompletedProcess(["pytest", *arguments], ended, out.read(), err.read())
+    assert code in (None, ended), f"exit code {ended}\n{done.stdout[-3000:]}{done.stderr}"
+    return done
 
 
 def run_anew(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """The same in a Python of its own: for what depends on who imports what first, and for Python's own variables."""
-    return subprocess.run(
-        command(*arguments),
-        cwd=directory,
-        env=environment() | variables,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
+    around = environment() | variables
+    return subprocess.run(command(*arguments), cwd=directory, env=around, text=True, capture_output=True, check=False)
 
 
-def run_beside(directory: Path, other: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_beside(
+    directory: Path, other: str, *arguments: str, code: int | None = None, anew: bool = False
+) -> subprocess.CompletedProcess[str]:
     """The same beside another plugin of pytest, of which this is the source."""
     (directory / "other.py").write_text(f"import pytest\n\n{other}")
     path = os.pathsep.join([str(directory), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return run_anew(directory, "-p", "other", *arguments, PYTHONPATH=path)
+    runs: Callable[..., subprocess.CompletedProcess[str]] = run_anew if anew else run
+    done = runs(directory, "-p", "other", *arguments, PYTHONPATH=path)
+    assert code in (None, done.returncode), done.stdout + done.stderr
+    return done
 
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "import sys; sys.path.pop(0); import pytest; sys.exit(pytest.main())",
             *ALONE, *arguments]  # fmt: skip
+
+
+def started(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The same in a session of its own, which is not waited for."""
+    return subprocess.Popen(
+        command(*arguments), cwd=directory, env=environment(), text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
 
 
 def environment() -> dict[str, str]:
@@ -75,8 +89,7 @@ def report(directory: Path, of: str = "") -> dict[str, Any]:
 
 def judged_report(directory: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
     """The report of a run that ends with this exit code."""
-    done = run(directory, *arguments)
-    assert done.returncode == code, done.stdout[-3000:] + done.stderr
+    run(directory, *arguments, code=code)
     return report(directory)
 
 
@@ -145,8 +158,7 @@ def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_memory_is_conformant_in_every_class(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=memory", FEW, *SHUFFLED)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    done = run(tmp_path, "--plugin=memory", FEW, *SHUFFLED, code=0)
     found = report(tmp_path)
     assert {entry["verdict"] for entry in found["classes"].values()} == {"conformant"}
     assert not any(found["counts"][verdict] for verdict in ("error", "warning", "waived"))
@@ -214,67 +226,44 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
         (("--call-timeout=nan",), "--call-timeout must be a number of seconds"),
         (("--call-timeout=1e15",), "more than 0 and at most 3,000"),
         (("--plugin-profile=no-such",), "object-store, posix-like"),
-        (
-            ("--plugin=objectstore_minimal", "--plugin-profile=posix-like"),
-            "give it once for each",
-        ),
+        (("--plugin=objectstore_minimal", "--plugin-profile=posix-like"), "give it once for each"),
+        (("--plugin=./no-such.so",), "ERROR: --plugin=./no-such.so"),
+        (("--plugin=./plain.so",), "./plain.so is no shared object: it does not begin as an ELF file does"),
+        (("--plugin=.",), "ERROR: --plugin=. is a directory"),
     ],
 )
 def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    refused(tmp_path, words, "--plugin=posix", *arguments)
-
-
-@pytest.mark.parametrize(
-    ("plugin", "said"),
-    [
-        ("./no-such.so", "ERROR: --plugin=./no-such.so"),
-        ("./plain.so", "ERROR: --plugin=./plain.so is no shared object: it does not begin as an ELF file does\n"),
-        (".", "ERROR: --plugin=. is a directory"),
-    ],
-)
-def test_what_is_no_plugin_is_a_usage_error(tmp_path: Path, plugin: str, said: str) -> None:
     (tmp_path / "plain.so").write_text("not a shared object")
-    assert len(refused(tmp_path, said, f"--plugin={plugin}").strip().splitlines()) == 1
+    said = refused(tmp_path, words, "--plugin=posix", *arguments)
+    # What argparse itself refuses comes with the usage.
+    assert said.startswith("ERROR: usage:") or len(said.strip().splitlines()) == 1
 
 
 def refused(directory: Path, words: str, *arguments: str) -> str:
     """What is printed of a command line that is a usage error, and leaves no report."""
-    done = run(directory, *arguments)
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
+    done = run(directory, *arguments, code=pytest.ExitCode.USAGE_ERROR)
     assert words in done.stderr
     assert not (directory / "tffs-report").exists()
     return done.stderr
 
 
-def test_a_selection_is_incomplete(tmp_path: Path) -> None:
-    found = judged_report(tmp_path, "--plugin=posix", "--clause=is_directory.*")
-    assert found["verdict"] == "incomplete"
-    assert all(any(name.startswith("is_directory.") for name in case["clauses"]) for case in found["cases"])
-
-
-def test_the_re_run_line_runs_one_case(tmp_path: Path) -> None:
-    name = "read/across-the-end[last-byte-and-one-more]"
-    assert run(tmp_path, "--plugin=posix", f"--case={name}").returncode == 0
-    assert [case["id"] for case in report(tmp_path)["cases"]] == [name]
-
-
 def test_a_second_witness_is_asked_for_by_name(tmp_path: Path) -> None:
     plugin = f"--plugin={plugin_path('posix')}"
-    assert run(tmp_path, plugin, "-k", "storage").returncode == 1, "nothing was executed"
-    reasons = {case["reason"] for case in report(tmp_path)["cases"] if case["verdict"] == "absent"}
+    # Nothing was executed.
+    cases = judged_report(tmp_path, plugin, "-k", "storage", code=1)["cases"]
+    reasons = {case["reason"] for case in cases if case["verdict"] == "absent"}
     assert {reason.partition(":")[0] for reason in reasons} == {"no backing is known"}
-    done = run(tmp_path, plugin, "-k", "storage or across_the_end", "--tier=quick")
-    assert done.returncode == 0
-    assert "--backing=URL names another way to the storage and adds" in done.stdout
-    assert run(tmp_path, plugin, "-k", "storage or across_the_end", "--tier=quick", "--fail-on=absent").returncode == 1
-    assert run(tmp_path, plugin, "--backing=file://{path}", "-k", "storage", "--tier=quick").returncode == 0
-    assert not report(tmp_path)["counts"]["not run"]
+    some = (plugin, "--tier=quick", "-k", "storage or across_the_end")
+    assert "--backing=URL names another way to the storage and adds" in run(tmp_path, *some, code=0).stdout
+    run(tmp_path, *some, "--fail-on=absent", code=1)
+    found = judged_report(tmp_path, plugin, "--backing=file://{path}", "-k", "storage", "--tier=quick")
+    assert not found["counts"]["not run"]
 
 
 def test_what_is_undefined_is_run_on_request(tmp_path: Path) -> None:
-    case = "--case=limits/after-close"
-    assert run(tmp_path, "--plugin=posix", case).returncode == 4
-    assert run(tmp_path, "--plugin=posix", case, "--undefined").returncode == 0
+    undefined = ("--plugin=posix", "--case=limits/after-close")
+    run(tmp_path, *undefined, code=4)
+    run(tmp_path, *undefined, "--undefined", code=0)
 
 
 def test_the_reading_and_what_tensorflow_makes_of_it_are_told(tmp_path: Path) -> None:
@@ -283,9 +272,7 @@ def test_the_reading_and_what_tensorflow_makes_of_it_are_told(tmp_path: Path) ->
 
 
 def test_a_killed_run_leaves_no_process_and_an_incomplete_report(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        command("--plugin=posix"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True
-    ) as process:
+    with started(tmp_path, "--plugin=posix") as process:
         path = wait_for_journal(tmp_path, lines=50)
         process.send_signal(signal.SIGKILL)
     found = recover(path)
@@ -314,6 +301,21 @@ def hosts_in(directory: Path) -> list[int]:
     return [process.pid for process in psutil.process_iter([*there]) if process.info == there]
 
 
+def test_a_warning_is_told_by_clause_and_not_again_by_pytest(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=long-message:stat", "--clause=stat.m*", code=0)
+    assert report(tmp_path)["counts"]["warning"]
+    assert done.stdout.count("WARNING ") == 1
+    assert not [text for text in ("ConformanceWarning", "warnings summary") if text in done.stdout]
+    assert re.search(r"\d+ passed.*, \d+ warnings? in", done.stdout)
+
+
+def test_run_without_built_fakes_names_the_command_that_builds_them(tmp_path: Path) -> None:
+    for name in ("tffs-host", RUNTIME_NAME):
+        (tmp_path / name).symlink_to(native_directory() / name)
+    done = run(tmp_path, "--plugin=fakes/null", code=4, **{NATIVE_DIRECTORY_VARIABLE: str(tmp_path)})
+    assert ("not built" in done.stderr, "python -m tests.fakes" in done.stderr) == (True, True)
+
+
 def test_the_report_names_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SECRET", "hunter2hunter2")
     (tmp_path / "mine.toml").write_text('[plugin]\npath = "fakes/faulty"\n[env]\nTFFS_FAULT = {from = "MY_SECRET"}\n')
@@ -334,8 +336,8 @@ def test_the_shipped_plugins_are_found() -> None:
     [("get_children.recursive", "get_children.names-only"), ("history.stays-full", "delete_dir.succeeds")],
 )
 def test_op_that_only_spoils_a_step_is_reported_in_smoke(tmp_path: Path, fault: str, clause: str) -> None:
-    done = run(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--tier=smoke")
-    assert (done.returncode, f"VIOLATION {clause}" in done.stdout) == (1, True), done.stdout[-3000:]
+    done = run(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--tier=smoke", code=1)
+    assert f"VIOLATION {clause}" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -381,8 +383,6 @@ def test_plain_run_imports_few_modules(tmp_path: Path) -> None:
          "delete_recursively.missing-is-not-found"),
     ],
 )  # fmt: skip
-def test_after_a_wrong_code_nothing_else_is_compared(tmp_path: Path, fault: str, case: str, clause: str) -> None:
-    found = judged_report(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--case={case}", code=1)
-    broken = {check["clause"] for one in found["cases"] for check in one["checks"] if check["verdict"] == "violation"}
+def test_after_a_wrong_code_nothing_else_is_compared(fault: str, case: str, clause: str) -> None:
     laws = {"delete_recursively.writes-both-counters", "delete_recursively.deletes-everything"}
-    assert broken - laws == {clause}
+    assert judge("fakes/faulty", fault, named("full", case)).broken() - laws == {clause}

@@ -1,8 +1,6 @@
 """The suite and other people's pytest leave each other alone, whatever their plugins, options and signals do."""
 
-import shlex
 import signal
-import subprocess
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -12,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.records import case
-from tests.test_suite import command, environment, hosts_in, judged_report, report, run_beside, wait_for_journal
-from tests.test_suite import run_anew as run
+from tests.test_suite import hosts_in, judged_report, report, run, run_anew, run_beside, started, wait_for_journal
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import journal
 from tffs_conformance.reports.model.records import CaseRecord
@@ -23,83 +20,68 @@ from tffs_conformance.suite.judge.reports import recover
 
 SMOKE = ("--plugin=posix", "--tier=smoke")
 ONE = ("--plugin=posix", "--case=read/plain")
+WITH_WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "1")])
 
 # Runs that are not ours --------------------------------------------------------------------------------------------
 
 
-def test_other_people_may_have_options_of_our_names(tmp_path: Path) -> None:
+def test_a_run_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    """It may have options and fixtures of our names, and imports nothing of ours, nor what is slow."""
     (tmp_path / "conftest.py").write_text(
         "def pytest_addoption(parser):\n"
         "    for name in ('env', 'seed', 'root', 'case', 'keep', 'tier', 'scheme', 'services', 'clause', 'backing'):\n"
         "        parser.addoption('--' + name, default='theirs')\n"
     )
     (tmp_path / "test_mine.py").write_text(
-        "def test_mine(request):\n    assert request.config.getoption('--env') == 'mine'\n"
+        "import sys\nimport pytest\n\n@pytest.fixture\ndef case():\n    return 7\n\n"
+        "def test_mine(request, case):\n    assert case == 7\n"
+        "    assert request.config.getoption('--env') == 'mine'\n"
         "    assert request.config.getoption('--root') == 'theirs'\n"
-    )
-    done = run(tmp_path, "--env=mine")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_other_people_may_have_a_fixture_of_our_name(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(
-        "import pytest\n\n@pytest.fixture\ndef case():\n    return 7\n\ndef test_mine(case):\n    assert case == 7\n"
-    )
-    assert run(tmp_path).returncode == 0
-
-
-def test_a_run_that_is_not_ours_imports_nothing_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(
-        "import sys\n\ndef test_mine():\n"
         "    ours = {name for name in sys.modules if name.startswith('tffs_conformance')}\n"
         "    assert ours == {'tffs_conformance', 'tffs_conformance.pytest_plugin'}\n"
         "    slow = {'hypothesis.core', 'msgspec', 'fsspec', 'docker', 'jsonschema', 'yaml', 'rich'}\n"
         "    assert not slow & set(sys.modules)\n"
     )
-    done = run(tmp_path)
-    assert done.returncode == 0, done.stdout
+    done = run_anew(tmp_path, "--env=mine")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_help_says_how_to_see_all_of_our_options(tmp_path: Path) -> None:
-    short, whole = run(tmp_path, "--help").stdout, run(tmp_path, "--help", "--plugin=posix").stdout
+    short, whole = (" ".join(run(tmp_path, "--help", *more).stdout.split()) for more in ([], ["--plugin=posix"]))
     assert "--plugin=NAME|PATH" in short
-    assert "pytest --plugin=posix --help" in " ".join(short.split())
+    assert "pytest --plugin=posix --help" in short
     assert "--tier" not in short
-    for name in ("--plugin-profile", "--tier", "--clause", "--fail-on", "--host-scope"):
-        assert name in whole
-    assert "Exit codes: 0 conformant" in " ".join(whole.split())
+    for text in ("--plugin-profile", "--tier", "--clause", "--fail-on", "--host-scope", "Exit codes: 0 conformant"):
+        assert text in whole
     assert "TFFS_" not in whole
 
 
 @pytest.mark.parametrize("where", ["variable", "configuration", "profile"])
 def test_a_run_is_ours_wherever_it_is_asked_for(tmp_path: Path, where: str) -> None:
-    variables, arguments = {}, ["--tier=smoke"]
-    if where == "variable":
-        variables = {"PYTEST_ADDOPTS": "--plugin=posix"}
-    elif where == "configuration":
+    variables = {"PYTEST_ADDOPTS": "--plugin=posix"} if where == "variable" else {}
+    if where == "configuration":
         (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --plugin posix\n")
-    else:
-        (tmp_path / "mine.toml").write_text('[plugin]\npath = "posix"\n')
-        arguments += ["--plugin-profile", "mine.toml"]
-    done = run(tmp_path, *arguments, **variables)
-    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "mine.toml").write_text('[plugin]\npath = "posix"\n')
+    profile = ("--plugin-profile", "mine.toml") if where == "profile" else ()
+    run(tmp_path, "--tier=smoke", *profile, code=0, **variables)
     assert report(tmp_path)["verdict"] == "conformant"
 
 
 # Other plugins ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@WITH_WORKERS
 def test_a_should_that_is_not_kept_is_no_error_where_warnings_are(tmp_path: Path, workers: tuple[str, ...]) -> None:
     broken = ("--plugin=fakes/malformed", "--env=TFFS_FAULT=api:filesystem", "--case=registration/versions")
-    done = run(tmp_path, *broken, "-W", "error", *workers)
+    # What is imported in the run is imported where warnings are errors.
+    done = run_anew(tmp_path, *broken, "-W", "error", *workers)
     assert done.returncode == 0, done.stdout
     assert "INTERNALERROR" not in done.stdout
     assert report(tmp_path)["counts"]["warning"] == 1
     assert "WARNING registration.api-matches" in done.stdout
     assert "1 passed, 1 warning" in done.stdout
     # It is for --fail-on to make it one.
-    assert run(tmp_path, *broken, "--fail-on=warning").returncode == 1
+    run(tmp_path, *broken, "--fail-on=warning", code=1)
 
 
 PROPERTIES = ("--plugin=posix", "--examples=1", "-k", "properties")
@@ -130,13 +112,12 @@ def test_a_run_imports_hypothesis_for_its_properties_alone(
 ) -> None:
     """Also where Hypothesis' own plugin of pytest would import it at the end."""
     says = "import sys\n\ndef pytest_unconfigure():\n    print('imported:', 'hypothesis' in sys.modules)\n"
-    assert f"imported: {imported}" in run_beside(tmp_path, says, *asked).stdout
+    assert f"imported: {imported}" in run_beside(tmp_path, says, *asked, anew=True).stdout
 
 
 @pytest.mark.parametrize("other", [TWICE, REPEAT], ids=["reruns", "repeats"])
 def test_a_case_that_runs_twice_is_one_case(tmp_path: Path, other: str) -> None:
-    done = run_beside(tmp_path, other, *SMOKE)
-    assert done.returncode == 0, done.stdout
+    done = run_beside(tmp_path, other, *SMOKE, code=0)
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
     assert found["left_out"] is None
@@ -147,29 +128,23 @@ def test_every_worker_may_run_every_case(tmp_path: Path) -> None:
     assert judged_report(tmp_path, *SMOKE, "-n", "2", "--dist", "each")["verdict"] == "conformant"
 
 
-@pytest.mark.parametrize(
-    ("hook", "when", "ended"), [("setup", "setup", False), ("teardown", "teardown", True)], ids=["before", "after"]
-)
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_an_error_beside_a_case_is_told(
-    tmp_path: Path, workers: tuple[str, ...], hook: str, when: str, ended: bool
-) -> None:
+@pytest.mark.parametrize(("when", "cases"), [("setup", 1), ("teardown", 2)])
+@WITH_WORKERS
+def test_an_error_beside_a_case_is_told(tmp_path: Path, workers: tuple[str, ...], when: str, cases: int) -> None:
     other = f"""
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_{hook}(item):
+def pytest_runtest_{when}(item):
     if item.nodeid == "tffs/read::test_plain":
         raise RuntimeError("oh \\x1b no")
 """
-    done = run_beside(tmp_path, other, "--plugin=posix", "--case=read/plain", "--case=write/plain", *workers)
-    assert done.returncode == 1
+    done = run_beside(tmp_path, other, *ONE, "--case=write/plain", *workers, code=1)
     assert f"ERROR beside a case: tffs/read::test_plain: {when}: RuntimeError: oh \\x1b no" in done.stdout
-    assert len(report(tmp_path)["cases"]) == (2 if ended else 1)
+    assert len(report(tmp_path)["cases"]) == cases
 
 
 def test_an_error_of_a_case_is_shown_as_one(tmp_path: Path) -> None:
     other = "def pytest_runtest_call(item):\n    raise RuntimeError('not the plugin')\n"
-    done = run_beside(tmp_path, other, *ONE, "-v")
-    assert done.returncode == 1
+    done = run_beside(tmp_path, other, *ONE, "-v", code=1)
     assert "tffs/read::test_plain ERROR" in done.stdout
     assert "1 error in" in done.stdout
     (found,) = report(tmp_path)["cases"]
@@ -177,17 +152,11 @@ def test_an_error_of_a_case_is_shown_as_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "outcome"),
+    ("outcome", "verdict"),
     [
-        ("conform", "passed"),
-        ("informational", "passed"),
-        ("tolerated", "passed"),
-        ("warning", "passed"),
-        ("absent", "skipped"),
-        ("not run", "skipped"),
-        ("waived", "skipped"),
-        ("violation", "failed"),
-        ("error", "failed"),
+        *[("passed", verdict) for verdict in ("conform", "informational", "tolerated", "warning")],
+        *[("skipped", verdict) for verdict in ("absent", "not run", "waived")],
+        *[("failed", verdict) for verdict in ("violation", "error")],
     ],
 )
 def test_what_pytest_shows_of_a_verdict(verdict: str, outcome: str) -> None:
@@ -214,14 +183,14 @@ def test_node_ids_that_pytest_lists_can_be_given_back(tmp_path: Path) -> None:
     listed = run(tmp_path, "--plugin=posix", "--collect-only", "-q", "--clause=append.succeeds").stdout.splitlines()
     nodes = [line for line in listed if line.startswith("tffs/")]
     assert any("[" in node for node in nodes)
-    assert run(tmp_path, "--plugin=posix", *nodes).returncode == 0
-    assert len(report(tmp_path)["cases"]) == len(nodes)
+    found = judged_report(tmp_path, "--plugin=posix", *nodes)
+    assert (len(found["cases"]), found["verdict"]) == (len(nodes), "incomplete")
+    assert all("append.succeeds" in case["clauses"] for case in found["cases"])
 
 
 def test_ids_are_the_same_whatever_the_targets_are_called(tmp_path: Path) -> None:
     (tmp_path / "libfile.so").symlink_to(plugin_path("posix"))
-    both = ("--plugin=./libfile.so", "--plugin=posix", "--clause=stat.*", "--tier=quick")
-    assert run(tmp_path, *both).returncode == 0
+    run(tmp_path, "--plugin=./libfile.so", "--plugin=posix", "--clause=stat.*", "--tier=quick", code=0)
     found = [
         {entry.id for entry in recover(tmp_path / "tffs-report" / name / journal.JOURNAL_NAME).cases}
         for name in ("file", "posix")
@@ -233,25 +202,19 @@ def test_ids_are_the_same_whatever_the_targets_are_called(tmp_path: Path) -> Non
 # What is left, and where --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_what_is_kept_is_there_and_its_place_is_told(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    (tmp_path / "root").mkdir()
-    at = f"--root=posix://{tmp_path}/root"
-    assert "kept, as" not in run(tmp_path, *ONE, at, *workers).stdout
-    assert not list((tmp_path / "root").iterdir())
-    done = run(tmp_path, *ONE, at, "--keep", *workers)
-    assert done.returncode == 0
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("kept, as --keep says: ")]
-    root = Path(line.partition("posix://")[2])
-    assert root.parent == tmp_path / "root"
-    assert [path for path in root.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_directories_that_come_with_the_root_go_with_it(tmp_path: Path, workers: tuple[str, ...]) -> None:
+@WITH_WORKERS
+def test_what_a_run_makes_goes_with_it_and_the_place_of_what_is_kept_is_told(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
     (tmp_path / "there").mkdir()
-    assert run(tmp_path, *ONE, f"--root=posix://{tmp_path}/there/no/such", *workers).returncode == 0
+    asked = (*ONE, f"--root=posix://{tmp_path}/there/no/such", *workers)
+    assert "kept, as" not in run(tmp_path, *asked, code=0).stdout
     assert not list((tmp_path / "there").iterdir())
+    shown = run(tmp_path, *asked, "--keep", code=0).stdout.splitlines()
+    (line,) = [line for line in shown if line.startswith("kept, as --keep says: ")]
+    root = Path(line.partition("posix://")[2])
+    assert root.parent == tmp_path / "there/no/such"
+    assert [path for path in root.rglob("*") if path.is_file()]
 
 
 def test_a_directory_above_the_root_that_somebody_uses_stays(tmp_path: Path) -> None:
@@ -262,9 +225,7 @@ def test_a_directory_above_the_root_that_somebody_uses_stays(tmp_path: Path) -> 
 
 def test_what_a_worker_leaves_behind_is_told(tmp_path: Path) -> None:
     fails = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:delete_recursively", "--case=write/plain")
-    done = run(tmp_path, *fails, "-n", "1")
-    line = done.stdout[done.stdout.index("Left behind") :]
-    assert "/write-plain-" in line
+    assert "/write-plain-" in run(tmp_path, *fails, "-n", "1").stdout.partition("Left behind")[2]
 
 
 # Signals ------------------------------------------------------------------------------------------------------------
@@ -273,27 +234,18 @@ def test_what_a_worker_leaves_behind_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("signals", "workers"),
     [
-        ((signal.SIGINT,), ()),
-        ((signal.SIGINT, signal.SIGINT), ()),
-        ((signal.SIGTERM,), ()),
-        ((signal.SIGHUP, signal.SIGTERM), ()),
-        ((signal.SIGTERM,), ("-n", "1")),
+        pytest.param((signal.SIGINT,), (), id="ctrl-c"),
+        pytest.param((signal.SIGINT, signal.SIGINT), (), id="ctrl-c-twice"),
+        pytest.param((signal.SIGTERM,), (), id="terminated"),
+        pytest.param((signal.SIGHUP, signal.SIGTERM), (), id="hung-up-and-terminated"),
+        pytest.param((signal.SIGTERM,), ("-n", "1"), id="terminated-with-a-worker"),
     ],
-    ids=["ctrl-c", "ctrl-c-twice", "terminated", "hung-up-and-terminated", "terminated-with-a-worker"],
 )
 def test_whoever_ends_a_run_finds_a_report_and_nothing_else(
     tmp_path: Path, signals: tuple[signal.Signals, ...], workers: tuple[str, ...]
 ) -> None:
     (tmp_path / "root").mkdir()
-    with subprocess.Popen(
-        command("--plugin=posix", f"--root=posix://{tmp_path}/root", *workers),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with started(tmp_path, "--plugin=posix", f"--root=posix://{tmp_path}/root", *workers) as process:
         wait_for_journal(tmp_path, lines=20)
         for number in signals:
             process.send_signal(number)
@@ -311,36 +263,18 @@ def test_whoever_ends_a_run_finds_a_report_and_nothing_else(
 # What is typed ------------------------------------------------------------------------------------------------------
 
 
-def rerun(directory: Path) -> list[str]:
-    """The arguments of the re-run line of a report."""
-    told: list[str] = report(directory)["suite"]["command"]
-    assert told[0] == "pytest"
-    return shlex.split(shlex.join(told[1:]))
-
-
 def test_the_scheme_without_a_name_can_be_chosen(tmp_path: Path) -> None:
     nameless = ("--plugin=fakes/malformed", "--env=TFFS_FAULT=scheme:", "--case=registration/required-ops")
     assert judged_report(tmp_path, *nameless, "--scheme=")["target"]["scheme"] == ""
-    assert "--scheme=" in rerun(tmp_path)
-    assert run(tmp_path, *rerun(tmp_path), "--case=registration/required-ops").returncode == 0
+    program, *again = report(tmp_path)["suite"]["command"]
+    assert (program, "--scheme=" in again) == ("pytest", True)
+    run(tmp_path, *again, "--case=registration/required-ops", code=0)
 
 
 def test_a_root_chooses_among_several_schemes(tmp_path: Path) -> None:
     several = ("--plugin=fakes/malformed", "--env=TFFS_FAULT=two-schemes", "--case=registration/required-ops")
     assert "choose one with --scheme" in run(tmp_path, *several).stderr
     assert judged_report(tmp_path, *several, "--root=malformed2:///tmp")["target"]["scheme"] == "malformed2"
-
-
-def test_the_re_run_line_has_what_shaped_the_run(tmp_path: Path) -> None:
-    given = ("--host-scope=module", "--call-timeout=7.5", "--env=MY_TOKEN=hunter2hunter2", "--env=PLAIN=value")
-    assert run(tmp_path, *ONE, *given).returncode == 0
-    assert rerun(tmp_path) == [
-        "--plugin=posix", "--host-scope=module", "--call-timeout=7.5", "--env=MY_TOKEN", "--env=PLAIN=value"
-    ]  # fmt: skip
-    # A secret is taken from the variables of who types the line.
-    again = (*rerun(tmp_path), "--case=read/plain")
-    assert run(tmp_path, *again, MY_TOKEN="hunter2hunter2").returncode == 0
-    assert "--env=MY_TOKEN" in run(tmp_path, *again).stderr
 
 
 def test_a_plugin_is_named_as_below_the_working_directory(tmp_path: Path) -> None:

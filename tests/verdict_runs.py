@@ -61,36 +61,42 @@ def runs(tensorflow: str | None) -> Iterator[Run]:
         yield Run(name, (plugin, f"--env=TFFS_CHOICES={choices}", BACKING, *tier))
     yield from _faults()
     for answer in ("fails", "ok"):
-        yield Run(f"hollow/{answer}", (*_fake("hollow", answer), BACKING, *FEW_HISTORIES))
+        yield Run(f"hollow/{answer}", (*_fake(f"hollow {answer}"), BACKING, *FEW_HISTORIES))
     for op in OPS:
         for kind in ("crash", "hang"):
             about = ("--tier=quick", f"--clause={op}.*", "--call-timeout=1", BACKING)
-            yield Run(f"hostile/{kind}:{op}", (*_fake("faulty", f"{kind}:{op}"), *about))
+            yield Run(f"hostile/{kind}:{op}", (*_fake(f"faulty {kind}:{op}"), *about))
     if tensorflow:
         for fault, clauses in _by_fault(TABLES["through"]).items():
-            given = (*_fake(*_split(fault)), f"--through={tensorflow}", *(f"--clause={name}" for name in clauses))
+            given = (*_fake(fault), f"--through={tensorflow}", *(f"--clause={name}" for name in clauses))
             yield Run(f"through/{fault}", given, clauses)
 
 
 def _faults() -> Iterator[Run]:
     """One for each fault of the tables, with all that it has to be caught on."""
-    found = _by_fault(TABLES["faults"])
-    for fault, clause in TABLES["further"].items():
-        found.setdefault(f"faulty {fault}", set()).add(clause)
+    found = clauses_by_fault()
     cases: dict[str, set[str]] = {}
     for fault, case, clause in SHOWN:
         found.setdefault(f"faulty {fault}", set()).add(clause)
         cases.setdefault(f"faulty {fault}", set()).add(case)
     for name, clauses in found.items():
-        plugin, fault = _split(name)
+        fault = name.partition(" ")[2]
         patience = HANGING if HANGS.search(fault) else BUSY
         scheme = [f"--scheme={OF_SEVERAL[fault]}"] if fault in OF_SEVERAL else []
         own = cases.get(name, set())
         is_large = any(case.id in own for case in all_cases("large") if case.tier == "large")
         # The last of two options of one name counts.
         large = ["--tier=large", f"--call-timeout={PATIENT}"] if is_large else []
-        given = (*_fake(plugin, fault), *scheme, f"--call-timeout={patience}", *large, BACKING)
+        given = (*_fake(name), *scheme, f"--call-timeout={patience}", *large, BACKING)
         yield Run(f"faults/{name}", given, clauses, own)
+
+
+def clauses_by_fault() -> dict[str, set[str]]:
+    """The faults that a run on the tables shows, and the clauses that each breaks."""
+    found = _by_fault(TABLES["faults"])
+    for fault, clause in TABLES["further"].items():
+        found.setdefault(f"faulty {fault}", set()).add(clause)
+    return found
 
 
 def _by_fault(table: dict[str, str]) -> dict[str, set[str]]:
@@ -100,12 +106,9 @@ def _by_fault(table: dict[str, str]) -> dict[str, set[str]]:
     return found
 
 
-def _split(fake: str) -> tuple[str, str]:
-    plugin, _, fault = fake.partition(" ")
-    return plugin, fault
-
-
-def _fake(plugin: str, fault: str) -> tuple[str, str]:
+def _fake(name: str) -> tuple[str, str]:
+    """What is given for a fake, of its name and its fault."""
+    plugin, _, fault = name.partition(" ")
     return f"--plugin={plugin_path(f'fakes/{plugin}')}", f"--env=TFFS_FAULT={fault}"
 
 
@@ -114,17 +117,14 @@ def perform(run: Run, python: str, folder: Path) -> bool:
     kept = folder / run.name
     with tempfile.TemporaryDirectory() as directory:
         given = [*run.arguments, *(f"--case={case}" for case in _selected(run, folder))]
-        done = subprocess.run(
-            # In an empty folder: what PYTHON has installed is meant, and no clone.
-            [python, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--report-dir=out", *given],
-            cwd=directory,
-            env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
         kept.mkdir(parents=True, exist_ok=True)
-        (kept / "output.txt").write_bytes(done.stdout)
+        with (kept / "output.txt").open("wb") as output:
+            subprocess.run(
+                # In an empty folder: what PYTHON has installed is meant, and no clone.
+                [python, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--report-dir=out",
+                 *given], cwd=directory, stdout=output, stderr=subprocess.STDOUT, check=False,
+                env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))},
+            )  # fmt: skip
         made = Path(directory, "out", "report.json")
         if made.exists():
             shutil.move(made, kept / "report.json")

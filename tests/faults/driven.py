@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
+from tffs_conformance.cli.names import fitting
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
@@ -22,6 +23,7 @@ from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.engine.collect import Listed
 from tffs_conformance.suite.engine.ending import recorded
 from tffs_conformance.suite.engine.first_look import first_look
+from tffs_conformance.suite.engine.target import EXAMPLES
 from tffs_conformance.suite.engine.workbench import Workbench
 
 #: The name of a fault that hangs.
@@ -39,10 +41,10 @@ class Judged:
     records: tuple[CaseRecord, ...]
     seconds: float
 
-    @property
-    def violations(self) -> int:
-        """How many checks are violations."""
-        return sum(check.verdict is Verdict.VIOLATION for record in self.records for check in record.checks)
+    def broken(self, *verdicts: Verdict) -> set[str]:
+        """The clauses of which a check has one of these verdicts: if none is given, a violation."""
+        wanted = verdicts or (Verdict.VIOLATION,)
+        return {check.clause for record in self.records for check in record.checks if check.verdict in wanted}
 
 
 @functools.cache
@@ -50,6 +52,13 @@ def all_cases(tier: str) -> tuple[Listed, ...]:
     """The cases of a tier and of those below it."""
     within = TIERS[: TIERS.index(tier) + 1]
     return tuple(case for case in collect.cases() if case.tier in within)
+
+
+def named(tier: str, *patterns: str) -> list[Listed]:
+    """The cases of a tier, and of those below it, whose ids fit one of these shell patterns. None fits nothing."""
+    cases = [case for case in all_cases(tier) if any(fitting(case.id, pattern) for pattern in patterns)]
+    assert all(any(fitting(case.id, pattern) for case in cases) for pattern in patterns), patterns
+    return cases
 
 
 def of_clause(name: str, fault: str = "") -> list[Listed]:
@@ -87,17 +96,18 @@ def judge(
     cases: Iterable[Listed],
     timeout: float | None = None,
     enough: Callable[[CaseRecord], bool] | None = None,
+    examples: int = EXAMPLES,
 ) -> Judged:
     """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds.
 
-    After a case whose record is `enough`, the others are left out.
+    After a case whose record is `enough`, the others are left out. Properties try `examples` histories.
     """
     started = time.monotonic()
     cases = list(cases)
     timeout = timeout or (HANGING if HANGS.search(fault) else BUSY)
     target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
-        target = replace(target, backing="file://{path}", traces=traces)
+        target = replace(target, backing="file://{path}", traces=traces, examples=examples)
         bench = Workbench(target, first_look(target))
         bench.cases = frozenset(case.id for case in cases)
         try:

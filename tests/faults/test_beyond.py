@@ -4,11 +4,21 @@ Each of them ended without a violation once: an op that never worked raced with 
 step. Others show only with some sizes, in some order, or after another op.
 """
 
+from pathlib import Path
+
 import pytest
 
-from tests.faults.driven import all_cases, judge
+from tests.faults.driven import all_cases, judge, named
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.engine.collect import Listed
+from tffs_conformance.suite.properties.reproducers import KEPT
+from tffs_conformance.suite.properties.traces import Trace
 
+WRONG = (Verdict.VIOLATION, Verdict.WARNING)
+
+#: Ops that fail for a name of 77 bytes, and for a path of 777.
+OF_NAMES = ("new_appendable_file", "rename_file", "copy_file", "is_directory", "get_children", "delete_recursively")
+OF_PATHS = ("stat", "copy_file", "delete_dir")
 #: The fault, the case, and the clause that the case finds broken.
 SHOWN = (
     ("fails:delete_file", "races/one-winner[delete_file]", "delete_file.succeeds"),
@@ -32,17 +42,10 @@ SHOWN = (
     ("region.stale-data", "changes/after[renamed-onto]", "data.holds-the-file"),
     ("scenario.content-outlives-rename", "changes/after[renamed-onto]", "read.returns-the-bytes"),
     ("stat.mtime-seconds", "metadata/times", "stat.mtime-is-in-nanoseconds"),
-    ("name-of-77-fails:new_appendable_file", "lengths/paths[0]", "paths.names-are-kept"),
-    ("name-of-77-fails:rename_file", "lengths/paths[0]", "paths.names-are-kept"),
-    ("name-of-77-fails:copy_file", "lengths/paths[0]", "paths.names-are-kept"),
-    ("name-of-77-fails:is_directory", "lengths/paths[0]", "paths.names-are-kept"),
-    ("name-of-77-fails:get_children", "lengths/paths[0]", "paths.names-are-kept"),
-    ("name-of-77-fails:delete_recursively", "lengths/paths[0]", "paths.names-are-kept"),
+    *((f"name-of-77-fails:{op}", "lengths/paths[0]", "paths.names-are-kept") for op in OF_NAMES),
     ("101st-lost:rename_file-target", "lengths/paths[0]", "paths.names-are-kept"),
     ("101st-lost:create_dir", "lengths/paths[0]", "paths.names-are-kept"),
-    ("path-of-777-fails:stat", "lengths/paths[2]", "paths.names-are-kept"),
-    ("path-of-777-fails:copy_file", "lengths/paths[2]", "paths.names-are-kept"),
-    ("path-of-777-fails:delete_dir", "lengths/paths[2]", "paths.names-are-kept"),
+    *((f"path-of-777-fails:{op}", "lengths/paths[2]", "paths.names-are-kept") for op in OF_PATHS),
 )
 #: Cases that declare other clauses see these.
 BY_OTHER_CASES = (
@@ -61,6 +64,7 @@ BY_OTHER_CASES = (
     ("counts.one-directory-is-none", "properties/tour[plain]", "delete_dir.not-empty-is-failed-precondition"),
     ("stale-after-recursively_create_dir:get_matching_paths", "properties/tour[plain]", "get_matching_paths.literal"),
     ("content.copies-no-zeros-at-the-end", "properties/contents", "common.histories-add-up"),
+    ("counts.directories-behind-a-page", "properties/crowded", "common.histories-add-up"),
     ("counts.one-behind-the-page", "properties/crowded", "get_children.names-every-entry-once"),
     ("counts.repeated-at-the-page", "properties/crowded", "get_children.names-every-entry-once"),
 )
@@ -68,54 +72,58 @@ BY_OTHER_CASES = (
 
 @pytest.mark.parametrize(("fault", "case", "clause"), [*SHOWN, *BY_OTHER_CASES])
 def test_the_case_says_so(fault: str, case: str, clause: str) -> None:
-    (listed,) = [one for one in all_cases("large") if one.id == case]
-    (record,) = judge("fakes/faulty", fault, [listed], timeout=60).records
-    broken = {check.clause for check in record.checks if check.verdict is Verdict.VIOLATION}
-    assert clause in broken, f"{record.verdict}: {record.reason}"
+    judged = judge("fakes/faulty", fault, named("large", case), timeout=60)
+    assert clause in judged.broken(), judged.records[0].reason
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_a_history_that_found_a_fault_once_finds_it_whatever_is_drawn(path: Path) -> None:
+    trace = Trace.read(path)
+    assert trace.clause in judge("fakes/faulty", path.stem, named("full", trace.case), examples=1).broken()
+
+
+@pytest.mark.parametrize("case", ["properties/tree", "properties/handles"])
+def test_a_right_plugin_keeps_these_histories(case: str) -> None:
+    (record,) = judge("posix", "", named("full", case), examples=1).records
+    kept = sum(trace.case == case for trace in map(Trace.read, KEPT.glob("*.json")))
+    assert (record.verdict, f"{1 + kept} histories were tried" in str(record.reason)) == (Verdict.CONFORM, True)
 
 
 @pytest.mark.parametrize("kind", ["null", "unimplemented"])
 @pytest.mark.parametrize("op", ["path_exists", "new_writable_file", "delete_dir", "delete_recursively", "is_directory"])
 def test_threads_find_the_same_whichever_ops_there_are(kind: str, op: str) -> None:
-    cases = [one for one in all_cases("full") if one.id.startswith(("threads/filesystem[", "threads/rename"))]
-    records = judge("fakes/faulty", f"{kind}:{op}", cases).records
-    broken = {
-        check.clause for one in records for check in one.checks if check.verdict in (Verdict.VIOLATION, Verdict.WARNING)
-    }
+    judged = judge("fakes/faulty", f"{kind}:{op}", named("full", "threads/filesystem[*", "threads/rename*"))
     # What is no answer sets no counters: that is told as it is.
-    assert broken <= {"delete_recursively.writes-both-counters"}
+    assert judged.broken(*WRONG) <= {"delete_recursively.writes-both-counters"}
 
 
-def test_threads_that_wait_for_each_other_are_a_hang() -> None:
-    (listed,) = [one for one in all_cases("full") if one.id == "threads/filesystem[list]"]
-    (record,) = judge("fakes/faulty", "copy_file.takes-two", [listed], timeout=5).records
-    broken = {check.clause for check in record.checks if check.verdict is Verdict.VIOLATION}
-    assert broken == {"robustness.no-hang"}, f"{record.verdict}: {record.reason}"
+@pytest.mark.parametrize(
+    ("fault", "cases", "seconds", "clause"),
+    [
+        # Threads that wait for each other.
+        ("copy_file.takes-two", named("full", "threads/filesystem[list]"), 5, "robustness.no-hang"),
+        # No op is blamed because it does not know a name that translate_name did not clean.
+        ("translate_name.keeps-spellings", [*all_cases("quick"), *named("full", "*spelling*")], None,
+         "translate_name.is-stable"),
+        # Wrong bytes are no overrun.
+        ("read.garbage", named("full", "ownership/read[*"), None, "read.returns-the-bytes"),
+    ],
+    ids=["takes-two", "keeps-spellings", "garbage"],
+)  # fmt: skip
+def test_one_cause_breaks_one_clause(fault: str, cases: list[Listed], seconds: float | None, clause: str) -> None:
+    judged = judge("fakes/faulty", fault, cases, seconds)
+    assert judged.broken(*WRONG) == {clause}, [one.reason for one in judged.records]
 
 
-def test_what_spellings_break_is_told_of_translate_name_alone() -> None:
-    """One cause: no op is blamed because it does not know a name that translate_name did not clean."""
-    cases = list(all_cases("quick")) + [one for one in all_cases("full") if "spelling" in one.id]
-    records = judge("fakes/faulty", "translate_name.keeps-spellings", cases).records
-    wrong = (Verdict.VIOLATION, Verdict.WARNING)
-    broken = {check.clause for one in records for check in one.checks if check.verdict in wrong}
-    assert broken == {"translate_name.is-stable"}
-
-
-def test_wrong_bytes_are_no_overrun() -> None:
-    cases = [one for one in all_cases("full") if one.id.startswith("ownership/read[")]
-    records = judge("fakes/faulty", "read.garbage", cases).records
-    broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
-    assert broken == {"read.returns-the-bytes"}
-
-
-def test_what_an_open_that_fails_leaves_behind_is_not_laid_upon_delete_file() -> None:
-    cases = [one for one in all_cases("full") if one.id == "tree/delete-file"]
-    (record,) = judge("fakes/faulty", "changes-on-error:new_random_access_file", cases).records
-    assert record.verdict is Verdict.CONFORM, record.checks
-
-
-def test_options_that_cannot_be_set_are_no_error_of_the_suite() -> None:
-    cases = [one for one in all_cases("full") if one.id == "configuration/lent"]
-    (record,) = judge("fakes/faulty", "options.cannot-set-all", cases).records
-    assert record.verdict is Verdict.ABSENT, record.reason
+@pytest.mark.parametrize(
+    ("fault", "case", "verdict"),
+    [
+        # What an open that fails leaves behind is not laid upon the op.
+        ("changes-on-error:new_random_access_file", "tree/delete-file", Verdict.CONFORM),
+        # Options that cannot be set are no error of the suite.
+        ("options.cannot-set-all", "configuration/lent", Verdict.ABSENT),
+    ],
+)
+def test_another_op_is_not_blamed(fault: str, case: str, verdict: Verdict) -> None:
+    (record,) = judge("fakes/faulty", fault, named("full", case)).records
+    assert record.verdict is verdict, (record.checks, record.reason)

@@ -5,23 +5,21 @@ of the clause is a violation (a warning, for what is only recommended and loses 
 is judged on the whole quick tier, too.
 """
 
-import tomllib
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.faults.driven import all_cases, judge, of_clause
+from tests.verdict_runs import TABLES
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Level, catalogue, clause
 
-TABLES = tomllib.loads(Path(__file__).parents[1].joinpath("faults.toml").read_text())
-FAULTS: dict[str, str] = TABLES["faults"]
+FAULTS = TABLES["faults"]
 #: Faults of `libfaulty.so` that show only for some names, counts and histories, each with the clause that it breaks.
-FURTHER: dict[str, str] = TABLES["further"]
+FURTHER = TABLES["further"]
 #: What only TensorFlow's own readers and writers show: tests/test_tensorflow.py tries these.
-THROUGH: dict[str, str] = TABLES["through"]
+THROUGH = TABLES["through"]
 #: Nothing that a plugin does breaks a MAY. What is seen under a condition is tried by tests/test_conditions.py and
 #: tests/test_sanitizers.py.
 BREAKABLE = [

@@ -6,12 +6,12 @@ for some ops, and with `-m nightly` on all of the suite for every op.
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.faults.driven import all_cases, judge, of_op
-from tests.test_suite import report, run
+from tests.test_suite import FEW as FEW_HISTORIES
+from tests.test_suite import judged_report
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.reports.model.verdicts import Verdict
 
@@ -36,28 +36,22 @@ def test_cases_of_an_op_name_it(op: str, kind: str) -> None:
     assert not [one.id for one in judged.records if one.verdict is Verdict.ERROR]
 
 
-@pytest.mark.parametrize("fault", SOME)
-def test_a_run_of_the_must_tier_has_its_report(tmp_path: Path, fault: str) -> None:
-    whole(tmp_path, fault, "quick")
-
-
-@pytest.mark.nightly
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("fault", [f"{kind}:{op}" for op in OPS for kind in KINDS])
-def test_a_run_of_the_suite_has_its_report(tmp_path: Path, fault: str) -> None:
-    whole(tmp_path, fault, "full")
-
-
-def whole(directory: Path, fault: str, tier: str) -> None:
-    """A run as a person starts it."""
+@pytest.mark.parametrize(
+    ("fault", "tier", "histories"),
+    [
+        *((fault, "quick", [FEW_HISTORIES]) for fault in SOME),
+        *(pytest.param(f"{kind}:{op}", "full", [], marks=pytest.mark.nightly) for op in OPS for kind in KINDS),
+    ],
+)
+def test_a_run_has_its_report(tmp_path: Path, fault: str, tier: str, histories: list[str]) -> None:
+    """A run as a person starts it; by day it tries few histories, of which each waits for a hang."""
     started = time.monotonic()
-    done = run(
-        directory, "-q", "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=1", f"--tier={tier}"
-    )
+    faulty = ("--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=1", f"--tier={tier}")
+    found = judged_report(tmp_path, "-q", *faulty, *histories, code=1)
     seconds = time.monotonic() - started
-    found: dict[str, Any] = report(directory)
     checks = [check for case in found["cases"] for check in case["checks"]]
-    assert (done.returncode, found["verdict"]) == (1, "not conformant")
+    assert found["verdict"] == "not conformant"
     assert any(fault.partition(":")[2] in check["got"] for check in checks if check["verdict"] == "violation")
     assert len(found["cases"]) == len(all_cases(tier))
     assert not fault.startswith("hang") or seconds < LONGEST

@@ -9,15 +9,13 @@ from tests.manifest.stimuli import PLUGINS, committed, given
 
 GONE: dict[str, str] = tomllib.loads(Path(__file__).with_name("gone.toml").read_text(encoding="utf-8"))["gone"]
 
-MAX_RUNS = 3
-
 
 @pytest.mark.long
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_suite_gives_every_committed_stimulus(plugin: str) -> None:
     lost = {one for one in committed() if one.startswith(f"{plugin} ")} - GONE.keys()
     # What threads meet differs from run to run.
-    for _ in range(MAX_RUNS):
+    for _ in range(3):
         lost -= given(plugin)
         if not lost:
             break

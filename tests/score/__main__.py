@@ -8,12 +8,7 @@ import sys
 
 from tests.score import headlines, held_out, mutants, repeat
 
-COMMANDS = {
-    "mutants": mutants,
-    "held-out": held_out,
-    "headlines": headlines,
-    "repeat": repeat,
-}
+COMMANDS = {"mutants": mutants, "held-out": held_out, "headlines": headlines, "repeat": repeat}
 
 
 def main() -> int:

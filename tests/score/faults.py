@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tests.verdict_runs import TABLES
+from tests.verdict_runs import clauses_by_fault
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.suite.contract.catalogue import catalogue
 
@@ -55,14 +55,9 @@ class KnownFault:
 
 def known() -> list[KnownFault]:
     """All of them, by name."""
-    clauses: dict[str, set[str]] = {}
-    for clause, name in TABLES["faults"].items():
-        clauses.setdefault(name, set()).add(clause)
-    for value, clause in TABLES["further"].items():
-        clauses.setdefault(f"faulty {value}", set()).add(clause)
     return [
         KnownFault(name, tuple(sorted(broken)), tuple(sorted(_wrong_ops(name, broken))))
-        for name, broken in sorted(clauses.items())
+        for name, broken in sorted(clauses_by_fault().items())
     ]
 
 

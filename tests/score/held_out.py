@@ -40,7 +40,7 @@ class Sighting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeldOutResult:
-    """The sightings of a fault in order, the first by a function and the first by the rest, and how many cases ran."""
+    """The sightings of a fault in order, and how many cases ran."""
 
     fault: KnownFault
     held_out: frozenset[str]
@@ -70,19 +70,13 @@ class Search:
     def __init__(self, fault: KnownFault, cases: Sequence[Listed]) -> None:
         self.held_out = held_out(fault, cases)
         self.sightings: list[Sighting] = []
-        self._functions: set[str] = set()
-        self._is_seen_by_rest = False
 
     def is_over(self, record: CaseRecord) -> bool:
         """Take the record of a case, and return whether it was the last that is needed."""
-        broken = next((one.clause for one in record.checks if one.verdict is Verdict.VIOLATION), "")
-        sighting, is_rest = Sighting(record.id, broken), record.id not in self.held_out
-        is_new = sighting.function not in self._functions or (is_rest and not self._is_seen_by_rest)
-        if broken and is_new:
-            self.sightings.append(sighting)
-            self._functions.add(sighting.function)
-            self._is_seen_by_rest |= is_rest
-        return len(self._functions) > 1 and self._is_seen_by_rest
+        if broken := next((one.clause for one in record.checks if one.verdict is Verdict.VIOLATION), ""):
+            self.sightings.append(Sighting(record.id, broken))
+        is_seen_by_rest = any(one.case not in self.held_out for one in self.sightings)
+        return is_seen_by_rest and len({one.function for one in self.sightings}) > 1
 
 
 def held_out(fault: KnownFault, cases: Sequence[Listed]) -> frozenset[str]:
