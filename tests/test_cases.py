@@ -377,4 +377,6 @@ def test_breach_after_a_wrong_code_is_about_the_code(
     calls: list[Call] = [(op, (), Outcome(op, code, "", None)), ("flush_caches", (), outcome(Code.OK))]
     made = Checks("read/a", [clause], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), calls)
     made.equal(clause, "data", b"12", got)
-    assert [(one.op, one.kind, one.code) for one in made.made] == [answer]
+    (said,) = made.made
+    assert (said.op, said.kind, said.code) == answer
+    assert said.got == f"data={got!r}" + (f" with {answer[2]}" if answer[2] else "")

@@ -196,6 +196,8 @@ class Checks:
         said_so = Statement(clause(name).id, holds, expected, got, reading, words, at=len(self._calls))
         if not holds:
             answer = of.completed(said_so.clause, self._calls)
+            if answer.code != of.code:
+                said_so = replace(said_so, got=f"{got} with {answer.code}")
             about = {name: getattr(answer, name) for name in ("op", "code", "values", "loses")}
             said_so = replace(said_so, kind=answer.kind or StatementKind.OTHER, **about)
         self.made.add(said_so)
