@@ -55,7 +55,7 @@ _DOES: Mapping[StatementKind | None, str] = {
     StatementKind.HANG: "hangs",
 }
 #: What a check expects that stands for others which no record shows.
-_SHARED = "as above"
+OF_OTHERS = "as above"
 #: A number in the id of a case.
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -246,7 +246,7 @@ def _place(made: Made) -> tuple[object, ...]:
     named = bool(check.op) and str(check.op) in case.id
     about = check.clause in case.clauses
     return (
-        check.verdict is Verdict.WARNING, check.expected == _SHARED, case.cause is not None, not about, calls,
+        check.verdict is Verdict.WARNING, check.expected == OF_OTHERS, case.cause is not None, not about, calls,
         len(check.expected) + len(check.got), not named, _natural(case.id),
     )  # fmt: skip
 

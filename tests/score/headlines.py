@@ -28,7 +28,7 @@ from tests.score.faults import KnownFault, known
 from tests.verdict_runs import BACKING, FEW_HISTORIES, Run, perform
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.model.findings import Finding, violations_and_warnings
+from tffs_conformance.reports.model.findings import OF_OTHERS, Finding, violations_and_warnings
 from tffs_conformance.reports.model.records import CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -159,9 +159,15 @@ def _wrong(report: Report) -> list[dict[str, object]]:
         if checks:
             facts = {key: getattr(case, key) for key in ("id", "clauses", "ended", "cause", "executed", "tier")}
             facts["ops"] = len(case.ops)
-            rows = [(one.clause, one.verdict, one.times, one.op, one.kind, one.code) for one in checks]
+            rows = [(one.clause, one.verdict, one.times, one.op, one.kind, one.code, *_extent(one)) for one in checks]
             cases.append({**facts, "checks": rows})
     return cases
+
+
+def _extent(check: CheckRecord) -> tuple[str, int]:
+    """What of the texts of a check decides its place: what stands for others, and how long the texts are."""
+    is_shared = check.expected == OF_OTHERS
+    return (OF_OTHERS, len(check.got)) if is_shared else ("", len(check.expected) + len(check.got))
 
 
 def _saved() -> list[str]:
@@ -176,9 +182,10 @@ def saved_scores() -> Iterator[tuple[str, HeadlineScore]]:
         cases = []
         for case in plugin["cases"]:
             checks = [
-                CheckRecord(clause, Verdict(verdict), times=times, op=op, kind=kind and StatementKind(kind), code=code)
-                for clause, verdict, times, op, kind, code in case.pop("checks")
-            ]
+                CheckRecord(clause, Verdict(verdict), said, "x" * size, times=times, op=op,
+                            kind=kind and StatementKind(kind), code=code)
+                for clause, verdict, times, op, kind, code, said, size in case.pop("checks")
+            ]  # fmt: skip
             more = {"ended": Ending(case.pop("ended")), "clauses": tuple(case.pop("clauses"))}
             calls = ("call",) * case.pop("ops")
             cases.append(record(case.pop("id"), Verdict.VIOLATION, *checks, ops=calls, **more, **case))
