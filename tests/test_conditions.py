@@ -1,25 +1,32 @@
 """--conditions: what a plugin does under each of them is reported, and right plugins are not blamed."""
 
+import functools
 import re
 import shutil
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
+from tests.faults.driven import judge
 from tests.test_choices import HALVES
-from tests.test_suite import report, run, run_anew
+from tests.test_suite import judged_report, report, run
 from tffs_conformance.harness.power.mounted import DEVICE, lacking
 from tffs_conformance.reports import document
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.parts import SUITE
+from tffs_conformance.run.run_options import BadUsageError, RunOptions, declared
 from tffs_conformance.suite.cases.test_system_calls import STIMULI
 from tffs_conformance.suite.contract import power, survival
+from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.engine.collect import Listed
 from tffs_conformance.suite.judge.merge import merge
 
 NO_STRACE = "strace is not there: apt-get install strace"
@@ -62,6 +69,10 @@ CONDITIONS = {
 }  # fmt: skip
 
 
+#: Seconds that a call may take where the process ends: what waits for ever costs them each time.
+HANGING = 5
+
+
 def condition_of(case: str) -> Condition:
     return CONDITIONS[case.partition("/")[0]]
 
@@ -69,8 +80,7 @@ def condition_of(case: str) -> Condition:
 def asked(*cases: str) -> list[str]:
     """The options of a run of these cases under their conditions."""
     conditions = ",".join(dict.fromkeys(condition_of(case).asked for case in cases))
-    # What waits for ever differs from what is slow by a time-out, which each hang costs.
-    limit = ["--call-timeout=5"] * cases[0].startswith("exits/")
+    limit = [f"--call-timeout={HANGING}"] * cases[0].startswith("exits/")
     return [f"--conditions={conditions}", *(f"--case={case}" for case in cases), *limit]
 
 
@@ -83,13 +93,9 @@ def with_choices(choices: str) -> list[str]:
 
 
 def wrong(found: dict[str, Any]) -> set[tuple[str, str, str]]:
-    """The verdict, the clause and the text of all checks that show something wrong."""
-    return {
-        (one["verdict"], one["clause"], one["got"])
-        for record in found["cases"]
-        for one in record["checks"]
-        if one["verdict"] in ("violation", "warning")
-    }
+    """The verdict, the clause and the text of all checks of a report that show something wrong."""
+    checks = [one for record in found["cases"] for one in record["checks"]]
+    return {(one["verdict"], one["clause"], one["got"]) for one in checks if one["verdict"] in ("violation", "warning")}
 
 
 # Faults --------------------------------------------------------------------------------------------------------------
@@ -116,18 +122,26 @@ def faults() -> list[Any]:
     ]  # fmt: skip
 
 
+@functools.cache
+def all_cases() -> Mapping[str, Listed]:
+    """Each case by its id, those of conditions as well."""
+    return {case.id: case for case in collect.cases()}
+
+
+def wrong_with(fault: str, case: str) -> set[tuple[str, str, str]]:
+    """The same of one case and the faulty plugin: the engine runs it in this process."""
+    judged = judge("fakes/faulty", fault, [all_cases()[case]], HANGING if case.startswith("exits/") else None)
+    return wrong({"cases": to_builtins(judged.records)})
+
+
 @pytest.mark.parametrize(("fault", "case", "verdict", "clause", "said"), faults())
-def test_condition_with_faulty_plugin_reports_it(
-    tmp_path: Path, fault: str, case: str, verdict: str, clause: str, said: str
-) -> None:
-    done = run(tmp_path, *faulty(fault), *asked(case))
-    found = wrong(report(tmp_path))
+def test_condition_with_faulty_plugin_reports_it(fault: str, case: str, verdict: str, clause: str, said: str) -> None:
+    found = wrong_with(fault, case)
     of_clause = {(level, got) for level, name, got in found if name == clause}
     assert any(level == verdict and re.fullmatch(said, got) for level, got in of_clause), found
     assert {name.partition(".")[0] for _, name, _ in found} == {clause.partition(".")[0]}
-    violated = any(level == "violation" for level, _, _ in found)
-    assert done.returncode == violated
     # When the power is lost, a rename that is not whole loses what was there as well.
+    violated = any(level == "violation" for level, _, _ in found)
     assert violated == (verdict == "violation") or fault.startswith("power.rename-")
     assert len(found) == 1 or not condition_of(case).only
     # Each attempt that leaves something open would be waited for.
@@ -141,10 +155,10 @@ def test_condition_with_faulty_plugin_reports_it(
         ("init-is-internal", "out-of-memory.code", "INTERNAL"),
     ],
 )
-def test_registration_without_memory_is_reported(tmp_path: Path, fault: str, clause: str, said: str) -> None:
-    assert run(tmp_path, *faulty(f"memory.{fault}"), *asked("out-of-memory/registration")).returncode == 0
+def test_registration_without_memory_is_reported(fault: str, clause: str, said: str) -> None:
     # What chooses the fault has no memory to read its name, either.
-    of_plugin, of_init = sorted(wrong(report(tmp_path)), key=lambda one: one[2])
+    found = wrong_with(f"memory.{fault}", "out-of-memory/registration")
+    of_plugin, of_init = sorted(found, key=lambda one: one[2])
     assert of_plugin[:2] == ("warning", "out-of-memory.process-lives-on")
     thrown = r"allocation 1 of \d+ in TF_InitPlugin fails: TF_InitPlugin let a C\+\+ exception out: std::bad_alloc.*"
     assert re.fullmatch(thrown, of_plugin[2])
@@ -152,7 +166,6 @@ def test_registration_without_memory_is_reported(tmp_path: Path, fault: str, cla
     assert of_init[2].startswith(f"allocation in init fails: {said}")
 
 
-@needs_strace
 @pytest.mark.parametrize(
     ("fault", "cases", "case"),
     [
@@ -160,8 +173,10 @@ def test_registration_without_memory_is_reported(tmp_path: Path, fault: str, cla
         ("killed.append-writes-anew", "survival/*[append]", "survival/within-ops[append]"),
     ],
 )
+@needs_strace
 def test_finding_has_line_to_run_again(tmp_path: Path, fault: str, cases: str, case: str) -> None:
     done = run(tmp_path, *faulty(fault), *asked(cases))
+    assert done.returncode == 1
     line = next(line for line in done.stdout.splitlines() if "--case=" in line)
     assert asked(cases)[0] in line
     assert case in line
@@ -225,61 +240,53 @@ def named(value: Any) -> str:
 
 OBJECTS = ["--plugin=objectstore_minimal", "--plugin-profile=object-store", "--env=TFFS_BUCKET={}/bucket"]
 EXIT_CLOSED, EXIT_SYNCED = "processes.exit-keeps-what-was-closed", "processes.exit-keeps-what-was-synced"
-#: A module of cases, right plugins, and the clauses that are not tried: an object store and core's sync promise nothing
-#: of files that are not closed, and where nothing is stored nothing is lost.
+#: Right plugins, and of each module of cases the clauses that are not tried: an object store and core's sync promise
+#: nothing of files that are not closed, and where nothing is stored nothing is lost.
 RIGHT: list[Any] = [
-    pytest.param("power", ["--plugin=posix"], [], marks=needs_fuse),
-    ("out-of-memory", ["--plugin=posix"], []),
-    ("out-of-memory", ["--plugin=memory"], []),
-    pytest.param("out-of-memory", with_choices("all"), [], marks=pytest.mark.long),
-    ("processes", ["--plugin=posix"], []),
-    ("processes", ["--plugin=memory"], ["processes.work-side-by-side"]),
-    ("processes", with_choices("all"), []),
-    ("processes", OBJECTS[:1], []),
-    ("exits", ["--plugin=posix"], []),
-    ("exits", ["--plugin=memory"], [EXIT_CLOSED, EXIT_SYNCED]),
-    ("exits", with_choices("all"), []),
-    ("exits", with_choices("all,no-optional-ops"), [EXIT_SYNCED]),
-    ("exits", OBJECTS[:2], [EXIT_SYNCED]),
-]
+    pytest.param(["--plugin=posix"], {"power": []}, marks=needs_fuse),
+    (["--plugin=posix"], {"out-of-memory": [], "processes": [], "exits": []}),
+    (["--plugin=memory"], {"out-of-memory": [], "processes": ["processes.work-side-by-side"],
+                           "exits": [EXIT_CLOSED, EXIT_SYNCED]}),
+    pytest.param(with_choices("all,slash-behind-directories"), {"out-of-memory": []}, marks=pytest.mark.long),
+    (with_choices("all"), {"processes": [], "exits": []}),
+    (with_choices("all,no-optional-ops"), {"exits": [EXIT_SYNCED]}),
+    (OBJECTS[:1], {"processes": []}),
+    (OBJECTS[:2], {"exits": [EXIT_SYNCED]}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("module", "plugin", "lacks"), RIGHT, ids=named)
-def test_right_plugin_is_not_blamed(tmp_path: Path, module: str, plugin: list[str], lacks: list[str]) -> None:
-    done = run(tmp_path, *plugin, f"--conditions={CONDITIONS[module].asked}", f"--case={module}/*")
+@pytest.mark.parametrize(("plugin", "lacks"), RIGHT, ids=named)
+def test_right_plugin_is_not_blamed(tmp_path: Path, plugin: list[str], lacks: dict[str, list[str]]) -> None:
+    conditions = ",".join(dict.fromkeys(CONDITIONS[module].asked for module in lacks))
+    done = run(tmp_path, *plugin, f"--conditions={conditions}", *(f"--case={module}/*" for module in lacks))
     assert done.returncode == 0, done.stdout
     assert wrong(report(tmp_path)) == set()
-    assert_tried(document.load(tmp_path / "tffs-report" / "report.json"), module, lacks)
+    whole = document.load(tmp_path / "tffs-report" / "report.json")
+    for module, untried in lacks.items():
+        assert_tried(whole, module, untried)
 
 
 #: What is decided otherwise than posix does it: the plugin, cases, and the verdicts that they have.
 CONFORM, EITHER = ["conform"], ["conform", "absent"]
-CHOICES: list[Any] = [
-    *(
-        pytest.param(
-            with_choices(f"sync-{way}"),
-            [f"{module}/one-fails[{op}]" for module in ("system-calls", "out-of-memory") for op in ("sync", "append")],
-            EITHER, marks=needs_strace,
-        )
-        for way in ("aside", "by-mapping", "each-write")
-    ),
-    pytest.param(with_choices("all"), ["system-calls/one-fails[write]"], CONFORM, marks=needs_strace),
-    *(
-        pytest.param(
-            with_choices(choices),
-            [f"power/fails[{name}]" for name in ("sync", "append", "rename-over", "sync-far-below")],
-            EITHER, marks=needs_fuse,
-        )
-        for choices in ("all", "late-creation", "all,no-optional-ops", "no-sync", "sync-aside", "sync-by-mapping",
-                        "sync-each-write")
-    ),
+CHOICES: list[tuple[list[str], list[str], list[str]]] = [
+    *((with_choices(f"sync-{way}"),
+       [f"{module}/one-fails[{op}]" for module in ("system-calls", "out-of-memory") for op in ("sync", "append")],
+       EITHER) for way in ("aside", "by-mapping", "each-write")),
+    (with_choices("all"), ["system-calls/one-fails[write]"], CONFORM),
+    *((with_choices(choices), [f"power/fails[{name}]" for name in ("sync", "append", "rename-over", "sync-far-below")],
+       EITHER)
+      for choices in ("all", "late-creation", "all,no-optional-ops", "no-sync", "sync-aside", "sync-by-mapping",
+                      "sync-each-write")),
     (OBJECTS[:1], ["out-of-memory/one-fails[get_children]"], CONFORM),
     # An op that does not come back while the process ends is no fault.
     (faulty("processes.stops-threads:get_children"), ["exits/beside-threads[list-exit]"], CONFORM),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("plugin", "cases", "verdicts"), CHOICES, ids=named)
+@pytest.mark.parametrize(
+    ("plugin", "cases", "verdicts"),
+    [pytest.param(*row, marks=condition_of(row[1][0]).marks) for row in CHOICES], ids=named,
+)  # fmt: skip
 def test_choices_are_not_blamed(tmp_path: Path, plugin: list[str], cases: list[str], verdicts: list[str]) -> None:
     words = [word.format(tmp_path) for word in plugin]
     done = run(tmp_path, *words, *asked(*cases), "--fail-on=warning,not-run")
@@ -291,17 +298,11 @@ def test_choices_are_not_blamed(tmp_path: Path, plugin: list[str], cases: list[s
         assert one["verdict"] == "absent" or re.search(condition_of(one["id"]).tried, one["output"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "choices",
-    [
-        "all,slash-behind-directories",
-        *(
-            pytest.param(some, marks=pytest.mark.nightly)
-            for some in (*HALVES, "no-tree-ops", "no-optional-ops", "sync-aside", "sync-each-write",
-                         "sync-the-filesystem")
-        ),
-    ],
-)  # fmt: skip
+    [*HALVES, "no-tree-ops", "no-optional-ops", "sync-aside", "sync-each-write", "sync-the-filesystem"],
+)
 def test_choices_without_memory_are_not_blamed(tmp_path: Path, choices: str) -> None:
     run(tmp_path, *with_choices(choices), *asked("out-of-memory/*"))
     found = report(tmp_path)
@@ -321,16 +322,14 @@ def test_object_store_is_killed_beside_its_files(tmp_path: Path) -> None:
 
 # What is not tried ---------------------------------------------------------------------------------------------------
 
-ENDS_WITH_IT = "its storage lives in its process, and ends with it"
+LOSSES = ("survival/between-ops[write]", "survival/within-ops[write]", "power/fails[sync]")
 NOT_ATTACHED = "strace: attach: not permitted"
 #: The plugin, the programs that the PATH leads to where it is not the usual one, with what they say when they fail, and
 #: of each case its verdict and the reason.
 NOT_TRIED: list[Any] = [
     (["--plugin=memory"], None,
-     {"system-calls/one-fails[write]": ("absent", "its storage lives in its process, and not in files")}),
-    (["--plugin=memory"], None,
-     {f"survival/{when}-ops[write]": ("absent", ENDS_WITH_IT) for when in ("between", "within")}),
-    (["--plugin=memory"], None, {"power/fails[sync]": ("absent", ENDS_WITH_IT)}),
+     {"system-calls/one-fails[write]": ("absent", "its storage lives in its process, and not in files"),
+      **dict.fromkeys(LOSSES, ("absent", "its storage lives in its process, and ends with it"))}),
     pytest.param(
         with_choices("no-optional-ops"), None,
         {"system-calls/one-fails[get_matching_paths]":
@@ -346,11 +345,10 @@ NOT_TRIED: list[Any] = [
      {"out-of-memory/one-fails[stat]": ("absent", "it asks the C library for no memory")}),
     (["--plugin=memory", "--env=LD_PRELOAD=libm.so.6"], None,
      {"out-of-memory/one-fails[stat]": ("not run", "LD_PRELOAD is set, which may bring another allocator")}),
-    (["--plugin=posix"], {}, {"system-calls/one-fails[write]": ("not run", NO_STRACE)}),
     (["--plugin=posix"], {"strace": NOT_ATTACHED}, {"system-calls/one-fails[write]": ("not run", NOT_ATTACHED)}),
     (["--plugin=posix"], {},
-     {"survival/between-ops[write]": ("conform", None), "survival/within-ops[write]": ("not run", NO_STRACE)}),
-    (["--plugin=posix"], {}, {"power/fails[sync]": ("not run", NO_FUSE)}),
+     {"system-calls/one-fails[write]": ("not run", NO_STRACE), "survival/between-ops[write]": ("conform", None),
+      "survival/within-ops[write]": ("not run", NO_STRACE), "power/fails[sync]": ("not run", NO_FUSE)}),
 ]  # fmt: skip
 
 
@@ -359,10 +357,8 @@ def test_case_that_cannot_be_tried_says_why(
     tmp_path: Path, plugin: list[str], programs: dict[str, str] | None, expected: dict[str, tuple[str, str | None]]
 ) -> None:
     given = [*(word.format(tmp_path) for word in plugin), *asked(*expected)]
-    if programs is None:
-        run(tmp_path, *given)
-    else:
-        run_anew(tmp_path, *given, PATH=path_of(tmp_path, programs))
+    variables = {} if programs is None else {"PATH": path_of(tmp_path, programs)}
+    run(tmp_path, *given, **variables)
     assert {one["id"]: (one["verdict"], one["reason"]) for one in report(tmp_path)["cases"]} == expected
 
 
@@ -378,29 +374,31 @@ def path_of(directory: Path, programs: dict[str, str]) -> str:
 
 # Options -------------------------------------------------------------------------------------------------------------
 
-#: Conditions and sanitizers, which start the hosts themselves, and what else starts hosts.
-OURS = (
-    "--conditions=syscalls",
-    "--conditions=kill",
-    "--conditions=power",
-    "--sanitizer=memcheck",
-    "--sanitizer=thread",
-)
+#: What starts the hosts itself, and what else starts hosts.
+OURS = ("--conditions=syscalls", "--conditions=kill", "--conditions=power", "--sanitizer=memcheck",
+        "--sanitizer=thread")  # fmt: skip
 OTHERS = ("--host-command={host}", "--through=tensorflow", "--sandbox=on")
 
 
 @pytest.mark.parametrize(("ours", "other"), [*product(OURS, OTHERS), ("--sanitizer=thread", "--runtime=/x")])
-def test_options_that_start_hosts_exclude_each_other(tmp_path: Path, ours: str, other: str) -> None:
-    done = run(tmp_path, "--plugin=posix", ours, other)
-    assert done.returncode == 4
+def test_options_that_start_hosts_exclude_each_other(ours: str, other: str) -> None:
+    given = dict(option.removeprefix("--").split("=") for option in (ours, other))
+    parsed = SimpleNamespace(**{one.dest: given.get(one.name, one.default) for _, one in declared()})
     names = f"{ours.partition('=')[0]} and {other.partition('=')[0]}"
-    assert f"{names} exclude each other" in done.stderr + done.stdout
+    with pytest.raises(BadUsageError, match=f"{names} exclude each other"):
+        RunOptions.of(parsed)
 
 
-def test_condition_that_is_none_is_refused(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--conditions=rain")
-    assert done.returncode == 4
-    assert "--conditions=rain: choose from syscalls, kill, power" in done.stderr + done.stdout
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--conditions=rain",), "--conditions=rain: choose from syscalls, kill, power"),
+        (("--conditions=kill", "--sandbox=on"), "--conditions and --sandbox exclude each other"),
+    ],
+)
+def test_conditions_that_make_no_sense_are_refused(tmp_path: Path, given: tuple[str, ...], said: str) -> None:
+    done = run(tmp_path, "--plugin=posix", *given)
+    assert (done.returncode, said in done.stderr + done.stdout) == (4, True)
 
 
 def test_run_without_conditions_names_none(tmp_path: Path) -> None:
@@ -413,9 +411,7 @@ def test_run_without_conditions_names_none(tmp_path: Path) -> None:
     assert '"survival' not in (tmp_path / "tffs-report" / "report.json").read_text()
 
 
-@pytest.mark.parametrize("fault", ["memory.read-crashes", "processes.stat-is-cut"])
-def test_faulty_plugin_without_condition_is_right(tmp_path: Path, fault: str) -> None:
-    assert run(tmp_path, *faulty(fault), "--tier=smoke").returncode == 0
-    found = report(tmp_path)
+def test_faulty_plugin_without_condition_is_right(tmp_path: Path) -> None:
+    found = judged_report(tmp_path, *faulty("memory.read-crashes,processes.stat-is-cut"), "--tier=smoke")
     assert wrong(found) == set()
     assert not found["classes"].keys() & CONDITIONS.keys()
