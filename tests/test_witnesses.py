@@ -24,28 +24,27 @@ WRITTEN, OTHER, LEFT, GONE, NOTHING = Says
 CONTENT = b"0123456789"
 T = TypeVar("T")
 
-#: What the backing, stat, get_file_size and read say, and the op that is blamed.
+#: What a backing says, or else stat, get_file_size and read, and the op that is blamed.
 EXAMPLES = (
-    *((GONE, said, said, said, "new_writable_file", 0) for said in (NOTHING, WRITTEN)),
-    *((LEFT, said, said, said, "new_writable_file", 1) for said in (NOTHING, WRITTEN)),
-    *((OTHER, said, said, said, "append", 2) for said in (NOTHING, WRITTEN)),
-    *((WRITTEN, said, said, said, None, 3) for said in (NOTHING, OTHER)),
-    (NOTHING, LEFT, LEFT, LEFT, "new_writable_file"),
-    (NOTHING, OTHER, OTHER, OTHER, "append"),
-    (NOTHING, LEFT, NOTHING, LEFT, None),
-    (NOTHING, OTHER, NOTHING, OTHER, None),
-    (NOTHING, OTHER, OTHER, NOTHING, None),
-    (NOTHING, NOTHING, OTHER, OTHER, None),
-    (NOTHING, OTHER, OTHER, WRITTEN, None),
-    (NOTHING, WRITTEN, OTHER, OTHER, None),
-    (NOTHING, OTHER, WRITTEN, OTHER, None),
-    (NOTHING, WRITTEN, WRITTEN, WRITTEN, None),
+    ((GONE,), "new_writable_file"),
+    ((LEFT,), "new_writable_file"),
+    ((OTHER,), "append"),
+    ((WRITTEN,), None),
+    ((LEFT, LEFT, LEFT), "new_writable_file"),
+    ((OTHER, OTHER, OTHER), "append"),
+    ((LEFT, NOTHING, LEFT), None),
+    ((OTHER, NOTHING, OTHER), None),
+    ((OTHER, OTHER, NOTHING), None),
+    ((NOTHING, OTHER, OTHER), None),
+    ((OTHER, OTHER, WRITTEN), None),
+    ((WRITTEN, OTHER, OTHER), None),
+    ((OTHER, WRITTEN, OTHER), None),
+    ((WRITTEN, WRITTEN, WRITTEN), None),
 )
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: "-".join(str(getattr(s, "value", s)) for s in one))
-def test_op_is_blamed_by_what_witnesses_say(example: tuple[Says, Says, Says, Says, str | None]) -> None:
-    *said, op = example
+@pytest.mark.parametrize(("said", "op"), EXAMPLES, ids=str)
+def test_op_is_blamed_by_what_witnesses_say(said: tuple[Says, ...], op: str | None) -> None:
     assert blamed(*said) == op
 
 
