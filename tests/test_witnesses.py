@@ -57,6 +57,7 @@ class Stub:
     #: None leaves get_file_size to core, which asks stat.
     own_size: int | None = None
     exists: bool = True
+    mapped: bytes | None = None
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -82,6 +83,16 @@ class Stub:
     def new_random_access_file(self, _: str) -> "Outcome[Stub | None]":
         there = self.read_says is not None
         return self._answer("new_random_access_file", self if there else None, there=there)
+
+    def new_read_only_memory_region_from_file(self, _: str) -> "Outcome[Stub | None]":
+        there = self.mapped is not None
+        return self._answer("new_read_only_memory_region_from_file", self if there else None, there=there)
+
+    def length(self) -> Outcome[int]:
+        return self._answer("length", len(self.mapped or b""), there=True)
+
+    def data(self, offset: int, n: int) -> Outcome[tuple[int, bytes]]:
+        return self._answer("data", (1, (self.mapped or b"")[offset : offset + n]), there=True)
 
     def read(self, _: int, n: int) -> Outcome[Read]:
         data = (2 * b"0123456789abcdef")[: self.read_says][:n]
@@ -203,6 +214,76 @@ def test_what_the_backing_lacks_blames_the_writing(fault: str, cases: tuple[str,
 def test_look_that_stands_alone_is_at_fault(fs: Stub, wanted: Tree, found: Tree, op: str | None) -> None:
     misled = looks.misled_by(cast("Filesystem", fs), "stub://host/{}".format, wanted, found)
     assert (misled and misled.answer.op) == op
+
+
+#: What a backing or a region has, what a reader gives, and whether the reader stands alone with what is not wanted.
+LOOKS: list[tuple[bytes | None, int | None, bool | None]] = [
+    (CONTENT, 5, True),
+    (b"more " + CONTENT, 5, True),
+    # Late bytes: the reader has them by now.
+    (CONTENT, 10, None),
+    (CONTENT[:5], 10, None),
+    (CONTENT[:5], 5, False),
+    (CONTENT[:4], 5, None),
+    (CONTENT, None, None),
+    (None, 5, None),
+]
+
+
+@pytest.mark.parametrize(("stored", "read", "is_alone"), LOOKS)
+@pytest.mark.parametrize("by_backing", [True, False])
+def test_reader_stands_alone_if_another_look_has_what_is_wanted_now(
+    stored: bytes | None, read: int | None, is_alone: bool | None, by_backing: bool
+) -> None:
+    fs = Stub(read_says=read, mapped=None if by_backing else stored)
+    found = looks.stands_alone(cast("Filesystem", fs), "stub://host/file", stored if by_backing else None, CONTENT)
+    assert found is is_alone
+
+
+FILE, OTHER_FILE = b"stub://host/file", b"stub://host/other"
+WRITTEN_BY: list[tuple[tuple[tuple[str, bytes], ...], bytes, tuple[str, str] | None]] = [
+    ((("new_writable_file", FILE), ("append", b"")), b"0123!56789", ("append", "content")),
+    ((("new_writable_file", FILE),), b"0123!56789", ("new_writable_file", "content")),
+    ((("new_writable_file", FILE), ("append", b"")), b"0123", ("close", "missing content")),
+    ((("append", b""), ("copy_file", FILE)), b"0123!56789", ("copy_file", "content")),
+    ((("new_writable_file", OTHER_FILE), ("append", b"")), b"0123", None),
+]
+
+
+@pytest.mark.parametrize(("calls", "got", "due"), WRITTEN_BY)
+def test_what_all_looks_see_is_due_to_what_wrote_it(
+    calls: tuple[tuple[str, bytes], ...], got: bytes, due: tuple[str, str] | None
+) -> None:
+    made: list[Call] = [(op, (1, path), Outcome(op, Code.OK, "", None)) for op, path in calls]
+    answer = looks.wrote(made, FILE.decode(), CONTENT, got)
+    assert (answer and (answer.op, answer.kind)) == due
+
+
+@pytest.mark.parametrize(
+    ("ops", "due"),
+    [
+        (("read",), {"read"}),
+        (("read", "copy_file"), {"read", "copy_file"}),
+        (("data", "length"), {"data", "length"}),
+        (("stat", "read"), {"flush_caches"}),
+    ],
+)
+def test_several_looks_that_are_stale_after_a_flush_are_due_to_it(ops: tuple[str, ...], due: set[str]) -> None:
+    made = [Statement("flush_caches.results-reflect-the-store", False, "a", "b", op=op) for op in ops]
+    assert {said.op for said in looks.by_caches(made)} == due
+
+
+@pytest.mark.parametrize(
+    ("fault", "cases", "op"),
+    [
+        ("read.garbage", "neighbours/", "read"),
+        ("read.stops-at-zero", "bulk/", "read"),
+        ("region.one-buffer", "region/", "data"),
+    ],
+)
+def test_bytes_that_one_look_sees_otherwise_are_its_fault(fault: str, cases: str, op: str) -> None:
+    broken = [one for record in judged(fault, cases).records for one in record.checks if one.verdict == "violation"]
+    assert {one.op for one in broken if one.kind in (StatementKind.CONTENT, StatementKind.MISSING)} == {op}
 
 
 def test_few_paths_are_looked_at_however_many_differ() -> None:

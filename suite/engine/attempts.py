@@ -13,11 +13,12 @@ from ...reports.model.records import CaseRecord, StatementKind
 from ..contract.catalogue import clause
 from ..judge.evidence import Block, Evidence, Statement
 from . import bounds
+from .answers import Answer
 from .case import Body, Case, NoStimulusError
 from .checks import AbsentOpError
 from .control import excused
 from .ending import recorded, seen, statements
-from .looks import MOST, WRITING, is_changed, is_misread, opened_last
+from .looks import MOST, READERS, WRITING, read_last, stands_alone, wrote
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -93,36 +94,48 @@ def _tried(trial: Case, body: Body) -> tuple[CaseRecord, Exception | None]:
 
 
 def _looked_at_again(case: Case, evidence: Evidence, error: BaseException | None) -> Evidence:
-    """The evidence of a case in which a reader is at fault for bytes that it alone sees."""
-    broken = [said for said in evidence.statements if not said.holds and said.values and said.op != "read"]
+    """The evidence of a case with the op that is at fault for wrong bytes, by what is in the files when it ended."""
+    broken = [said for said in evidence.statements if not said.holds and said.values]
     if not broken or isinstance(error, DiedError):
         return evidence
-    trace, misread = case.surroundings.trace, set[int]()
+    trace, faults = case.surroundings.trace, dict[int, Answer]()
     count = len(trace)
     with suppress(*UNPREPARED):
-        misread.update(id(said) for said in broken[:LOOKED_AT] if _is_misread(case, said))
+        for said in broken[:LOOKED_AT]:
+            answer = _at_fault(case, said)
+            if answer is not None:
+                faults[id(said)] = answer
     trace.forget(count)
-    said = (changed(one, op="read", loses=False) if id(one) in misread else one for one in evidence.statements)
-    return changed(evidence, statements=tuple(said)) if misread else evidence
+    return changed(evidence, statements=tuple(_due_to(faults.get(id(said)), said) for said in evidence.statements))
 
 
-def _is_misread(case: Case, said: Statement) -> bool:
-    """Whether the backing or a region has the bytes that were wanted, and nothing was changed since they were read."""
-    around = case.surroundings
+def _due_to(answer: Answer | None, said: Statement) -> Statement:
+    return said if answer is None else changed(said, op=answer.op, kind=answer.kind or said.kind, loses=answer.loses)
+
+
+def _at_fault(case: Case, said: Statement) -> Answer | None:
+    """A reader that stands alone with wrong bytes; what wrote them, if a reader was blamed for what all looks see."""
+    around, calls = case.surroundings, case.surroundings.trace[: said.at]
     match said.values:
         case (bytes() as wanted, bytes() as got):
-            path = around.named.get(os.fsdecode(opened_last(around.trace[: said.at])))
-            pairs = {path: (wanted, got)} if path else {}
+            path = around.named.get(os.fsdecode(read_last(calls)))
+            pairs = {path: wanted} if path else {}
+            if path and said.op == "read" and _stands_alone(case, path, wanted) is False:
+                return wrote(calls, case.uri(path), wanted, got)
         case (dict() as tree, dict() as found) if tree.keys() == found.keys():
-            pairs = {path: (tree[path], found[path]) for path in tree}
+            pairs = tree
         case _:
             pairs = {}
-    stored = around.backing.read if case.bench.target.backing else lambda _: None
-    return bool(pairs) and all(
-        not is_changed(around.trace[said.at :], case.uri(path))
-        and is_misread(case.fs, case.uri(path), stored(around.backing_name(path)), *pair)
-        for path, pair in [*pairs.items()][:MOST]
-    )
+    alone = {_stands_alone(case, path, wanted) for path, wanted in [*pairs.items()][:MOST]}
+    return Answer("read") if alone == {True} and said.op not in READERS else None
+
+
+def _stands_alone(case: Case, path: str, wanted: bytes | None) -> bool | None:
+    if not wanted:
+        return None
+    around = case.surroundings
+    stored = around.backing.read(around.backing_name(path)) if case.bench.target.backing else None
+    return stands_alone(case.fs, case.uri(path), stored, wanted)
 
 
 def _prepared_again(case: Case, evidence: Evidence, error: BaseException | None) -> Evidence:

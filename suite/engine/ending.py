@@ -26,7 +26,7 @@ from .callformat import ValueFormat, unsplit
 from .case import Case, NoStimulusError, NotTriedError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
-from .looks import by_all_looks, is_left_out
+from .looks import by_all_looks, by_caches, is_left_out
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -204,7 +204,7 @@ def statements(case: Case) -> tuple[Statement, ...]:
         kind = kind_of(one.clause, one.expected)
         said = Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared, op=one.op, kind=kind)
         made.add(changed(said, at=one.at + 1))
-    whole = by_all_looks(sorted(made, key=lambda said: said.at), trace)
+    whole = by_caches(by_all_looks(sorted(made, key=lambda said: said.at), trace))
     # A directory that core's default cannot delete has in it what its listing left out.
     refused = {id(one) for one in whole if (one.op, one.code) == ("delete_dir", str(Code.FAILED_PRECONDITION))}
     if refused and is_left_out(trace):

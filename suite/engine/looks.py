@@ -12,6 +12,7 @@ from ...reports.model.records import StatementKind
 from ..judge.evidence import Statement
 from .answers import Answer, written
 from .witnesses import ENOUGH, MOST_BYTES, sightings, sizes
+from .witnesses import content as content_of
 
 #: What is at a path: the content of a file, None for a directory.
 Tree = Mapping[str, bytes | None]
@@ -24,6 +25,13 @@ CHANGING = frozenset(
     }
 )
 
+#: The ops that give the bytes of a file.
+READERS = frozenset({"read", "data"})
+#: The ops of one look, each with one of them.
+_SAME_LOOK: Mapping[str | None, str] = {
+    **dict.fromkeys(("copy_file", "rename_file", "new_random_access_file"), "read"),
+    **dict.fromkeys(("length", "new_read_only_memory_region_from_file"), "data"),
+}
 #: The ops that write to what is open.
 WRITING = frozenset({"append", "flush", "sync", "close"})
 #: The ops that look at what a file holds, those of which a reader tells, and the kinds of values by which they do. So
@@ -83,23 +91,54 @@ def opened_last(calls: Sequence[Call]) -> bytes:
     return next((path for path in taken if isinstance(path, bytes)), b"")
 
 
-def is_changed(calls: Sequence[Call], uri: str) -> bool:
-    """Whether calls may change the file at `uri`. What they write at first was opened before them."""
-    writing = (op for op, _, _ in calls if op in WRITING or op.startswith("new_"))
-    return next(writing, "") in WRITING or _changed_last(calls, _and_above(uri)) is not None
+def read_last(calls: Sequence[Call]) -> bytes:
+    """The path of what gave bytes last, as the plugin got it."""
+    place, handle = next(
+        ((place, calls[place][1][0]) for place in reversed(range(len(calls))) if calls[place][0] in READERS), (0, None)
+    )
+    opened = (
+        arguments[1]
+        for op, arguments, outcome in reversed(calls[:place])
+        if op in _OPENING and isinstance(outcome, Outcome) and outcome.value == handle
+    )
+    return next((path for path in opened if isinstance(path, bytes)), b"")
 
 
-def is_misread(fs: Filesystem, uri: str, stored: bytes | None, wanted: bytes | None, got: bytes | None) -> bool:
-    """Whether a reader stands alone with what it got: a backing has `stored` what is wanted, or a region has it."""
-    if not wanted or got is None:
-        return False
-    if stored is None:
-        opened = fs.new_read_only_memory_region_from_file(uri)
-        if opened.value is None:
-            return False
-        with opened.value as region:
-            stored = region.data(0, min(region.length().value, MOST_BYTES)).value[1]
-    return wanted in stored and (len(got) < len(wanted) or got not in stored)
+def stands_alone(fs: Filesystem, uri: str, stored: bytes | None, wanted: bytes) -> bool | None:
+    """Whether a reader alone lacks now what is wanted; False if a region, or the backing with `stored`, has the same.
+
+    None if the reader has what is wanted, or if nothing is known.
+    """
+    by_reader, by_other = content_of(fs, uri), _mapped(fs, uri) if stored is None else stored
+    if by_reader is None or by_other is None or wanted in by_reader or len(by_other) >= MOST_BYTES:
+        return None
+    return True if wanted in by_other else False if by_other == by_reader else None
+
+
+def _mapped(fs: Filesystem, uri: str) -> bytes | None:
+    opened = fs.new_read_only_memory_region_from_file(uri)
+    if opened.value is None:
+        return None
+    with opened.value as region:
+        return region.data(0, min(region.length().value, MOST_BYTES)).value[1]
+
+
+def wrote(calls: Sequence[Call], uri: str, wanted: bytes, got: bytes) -> Answer | None:
+    """The op that left bytes in a file that all looks say; None if no call changed it."""
+    due, op = written(wanted, got), _changed_last(calls, _and_above(uri))
+    if op is not None and not op.startswith("new_"):
+        return replace(due, op=op)
+    is_appended = due.kind is StatementKind.CONTENT and any(name == "append" for name, _, _ in calls)
+    return None if op is None else replace(due, op="append") if is_appended else due
+
+
+def by_caches(made: Sequence[Statement]) -> list[Statement]:
+    """The statements of a case. What several ops that look still say after flush_caches is due to that."""
+    stale = [said for said in made if not said.holds and said.clause == "flush_caches.results-reflect-the-store"]
+    if len({_SAME_LOOK.get(said.op, said.op) for said in stale}) < ENOUGH:
+        return list(made)
+    kind = StatementKind.OTHER
+    return [replace(said, op="flush_caches", kind=kind, code=None) if said in stale else said for said in made]
 
 
 def agreed(fs: Filesystem, uri: Callable[[str], str], wanted: Tree) -> bool:

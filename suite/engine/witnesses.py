@@ -139,7 +139,7 @@ def sizes(fs: Filesystem, uri: str) -> Iterator[int | None]:
     yield looked.value.length if looked.ok else None
     asked = fs.get_file_size(uri)
     yield asked.value if asked.ok and "get_file_size" in fs.present else None
-    read = _read(fs, uri)
+    read = content(fs, uri)
     yield None if read is None else len(read)
 
 
@@ -151,7 +151,8 @@ def _compared(sizes: tuple[int | None, ...], one: Prepared) -> tuple[Says, ...]:
     return tuple(Says.NOTHING if size is None else Says.AS_WRITTEN if size == written else otherwise for size in sizes)
 
 
-def _read(fs: Filesystem, uri: str) -> bytes | None:
+def content(fs: Filesystem, uri: str) -> bytes | None:
+    """What a reader finds in a file, MOST_BYTES at most; None if it cannot be read."""
     opened = fs.new_random_access_file(uri)
     if opened.value is None:
         return None
@@ -185,7 +186,7 @@ def wrong_backing(bench: Workbench) -> str | None:
         with suppress(BackingUnableError):
             bench.backing.write(f"{inside}/by-backing", _PROBE)
             put = True
-        if put and _read(filesystem, by_backing) == _PROBE:
+        if put and content(filesystem, by_backing) == _PROBE:
             return
         if put:
             # The plugin does not see it, and cannot remove it.
@@ -208,4 +209,4 @@ def _wrote(fs: Filesystem, uri: str) -> bool:
         return False
     with opened.value as file:
         good = file.append(_PROBE).ok & file.close().ok
-    return good and _read(fs, uri) == _PROBE
+    return good and content(fs, uri) == _PROBE
