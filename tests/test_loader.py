@@ -48,7 +48,7 @@ def build(tmp_path: Path) -> Compile:
     def compiled(name: str, text: str, *options: str) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         kind = ["-shared", "-fPIC"] if name.endswith(".so") else []
-        command = ["cc", "-o", tmp_path / name, *kind, "-xc", "-", "-xnone", *options, "-pthread", "-ldl"]
+        command = ["cc", "-o", str(tmp_path / name), *kind, "-xc", "-", "-xnone", *options, "-pthread", "-ldl"]
         subprocess.run(command, input=HEAD + text, text=True, check=True)
         return tmp_path / name
 

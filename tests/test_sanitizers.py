@@ -427,7 +427,8 @@ PATIENT = ("--plugin=posix", "--plugin=memory", "--call-timeout=120", "--example
 
 
 def takes_long(test: Callable[..., None]) -> Callable[..., None]:
-    return pytest.mark.nightly(pytest.mark.timeout(3600)(test))
+    marked: Callable[..., None] = pytest.mark.nightly(pytest.mark.timeout(3600)(test))
+    return marked
 
 
 def native_with(tools: str, folder: Path) -> Path:
