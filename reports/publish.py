@@ -4,12 +4,12 @@ A published report is of a whole run of the tier `full` or `large`. It names no 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from .anonymous import anonymous
 from .document import write_packed
 from .escape import printable
+from .model.findings import Findings
 from .model.report import REPORT_NAME, Report
 from .model.verdicts import TargetVerdict
 from .reproduce import draft
@@ -44,16 +44,15 @@ def hold(report: Report) -> None:
 
 
 def publish(
-    report: Report,
+    findings: Findings,
     into: Path,
     name: str,
     version: str,
     *,
-    folders: Iterable[Path] = (),
     command: Sequence[str] | None = None,
     explained: str = "",
 ) -> list[Path]:
-    """Write a report, without the paths of `folders`, to its place below `into`; the paths that were written.
+    """Write a report to its place below `into`; the paths that were written.
 
     `name` and `version` are folder names, see `is_name`. A report that is there is replaced, packed or not. A draft of
     `reproduce.md` is written where there is none; it says `command` or the command of the report, and of the findings
@@ -64,14 +63,13 @@ def publish(
             raise NotPublishableError(
                 f"{printable(part)!r} is no name of a folder: use letters, digits, '.', '_', '+' and '-'"
             )
-    hold(report)
-    published = anonymous(report, folders)
+    hold(findings.report)
     place = into / name / version
     place.mkdir(parents=True, exist_ok=True)
-    written = [write_packed(published, place)]
+    written = [write_packed(findings.report, place)]
     (place / REPORT_NAME).unlink(missing_ok=True)
     notes = place / NOTES_NAME
     if not notes.exists():
-        notes.write_text(draft(published, f"{name} {version}", command, explained), encoding="utf-8")
+        notes.write_text(draft(findings, f"{name} {version}", command, explained), encoding="utf-8")
         written.append(notes)
     return written

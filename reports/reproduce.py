@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from .escape import command_line, printable
 from .forms import words
-from .model.findings import Finding, findings
+from .model.findings import Finding, Findings
 from .model.header import UNKNOWN
 from .model.report import Report
 from .model.verdicts import Verdict
@@ -22,15 +22,16 @@ _LONGEST = 500
 _NARROW = 100
 
 
-def draft(report: Report, title: str, command: Sequence[str] | None = None, explained: str = "") -> str:
+def draft(findings: Findings, title: str, command: Sequence[str] | None = None, explained: str = "") -> str:
     """The text of `reproduce.md`, in Markdown; `command` makes the report, and stands for the one in it.
 
     `explained` says, in Markdown, where the findings are confirmed; then they are a table here.
     """
-    return "\n".join(_lines(report, title, command or report.suite.command, explained))
+    return "\n".join(_lines(findings, title, command or findings.report.suite.command, explained))
 
 
-def _lines(report: Report, title: str, command: Sequence[str], explained: str) -> Iterator[str]:
+def _lines(findings: Findings, title: str, command: Sequence[str], explained: str) -> Iterator[str]:
+    report, found = findings.report, findings.violations
     yield f"# {title}"
     yield ""
     yield _block("sh", command_line(command))
@@ -39,7 +40,6 @@ def _lines(report: Report, title: str, command: Sequence[str], explained: str) -
     yield "|---|---|"
     for what, which in _facts(report):
         yield f"| {what} | {which} |"
-    found = findings(report)
     if explained:
         yield from ("", f"Causes come first. {explained}", "", "| clause | case | got | checks |", "|---|---|---|---|")
         for finding in found:

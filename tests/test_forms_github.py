@@ -15,6 +15,7 @@ from tffs_conformance.reports.forms import github, markdown
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import github as job
+from tffs_conformance.suite.judge.findings import conclude, findings_of
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b", op="read", code="X")
 FOUND = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
@@ -54,7 +55,7 @@ def printed(text: str) -> list[str]:
 
 
 def test_a_finding_is_an_annotation() -> None:
-    (line,) = github.annotations([FOUND])
+    (line,) = github.annotations([conclude(FOUND)])
     assert line.startswith("::error title=mine.so%3A read.succeeds::It is so.%0A1 check in 1 case; in read/b: ")
     ((name, properties, text),) = obeyed([line])
     assert (name, properties) == ("error", {"title": "mine.so: read.succeeds"})
@@ -65,22 +66,22 @@ def test_a_finding_is_an_annotation() -> None:
 
 
 def test_a_good_run_has_none_and_one_that_is_cut_short_has_its_reason() -> None:
-    assert list(github.annotations([report_of(*GOOD)])) == []
-    (line,) = github.annotations([report_of(*GOOD, left_out="3 cases did not end")])
+    assert list(github.annotations([conclude(report_of(*GOOD))])) == []
+    (line,) = github.annotations([conclude(report_of(*GOOD, left_out="3 cases did not end"))])
     assert line == "::warning title=mine.so%3A incomplete::3 cases did not end"
-    (line,) = github.annotations([report_of()])
+    (line,) = github.annotations([conclude(report_of())])
     assert line == "::error title=mine.so%3A not conformant::zero cases"
 
 
 def test_what_a_gate_lets_pass_is_no_error() -> None:
-    (line,) = github.annotations([FOUND], {"mine.so": github.Gated((), ())})
+    (line,) = github.annotations([conclude(FOUND)], {"mine.so": github.Gated((), ())})
     text = "The baseline has 1 finding, too: read.succeeds"
     assert obeyed([line]) == [("notice", {"title": "mine.so: gate"}, text)]
     # What fails there is one.
-    new = github.Gated({"read.succeeds"}, ["1 clause newly broken"])
-    assert [*github.annotations([FOUND], {"mine.so": new})] == [*github.annotations([FOUND])]
+    new = github.Gated(conclude(FOUND).violations, ["1 clause newly broken"])
+    assert [*github.annotations([conclude(FOUND)], {"mine.so": new})] == [*github.annotations([conclude(FOUND)])]
     fewer = github.Gated((), ["2 clauses no longer executed", "1 error"])
-    error, notice = obeyed(github.annotations([FOUND], {"mine.so": fewer}))
+    error, notice = obeyed(github.annotations([conclude(FOUND)], {"mine.so": fewer}))
     assert error == ("error", {"title": "mine.so: gate"}, "2 clauses no longer executed; 1 error")
     assert notice[0] == "notice"
 
@@ -89,8 +90,9 @@ def test_what_is_new_beside_what_the_baseline_has_is_an_error_of_its_own() -> No
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=k) for k in range(3)}
     both = case("read/both", ("read.0", "violation"), ("read.1", "violation"))
     found = report_of(both, broken("read/other", about="read.2"), clauses=clauses)
-    new = github.Gated({"read.1", "read.2"}, ["2 clauses newly broken"])
-    said = obeyed(github.annotations([found], {"mine.so": new}))
+    new = [(one, check) for one in found.cases for check in one.checks if check.clause != "read.0"]
+    gate = github.Gated(findings_of(found, new), ["2 clauses newly broken"])
+    said = obeyed(github.annotations([conclude(found)], {"mine.so": gate}))
     assert [(kind, named["title"]) for kind, named, _ in said] == [
         ("error", "mine.so: read.1"),
         ("error", "mine.so: read.2"),
@@ -102,7 +104,7 @@ def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=100 - k) for k in range(20)}
     made = [broken(f"read/{k}", f"code=E{k}", name) for k, name in enumerate(clauses)]
     many = report_of(*made, clauses=clauses)
-    lines = list(github.annotations([many, many]))
+    lines = list(github.annotations([conclude(many)] * 2))
     assert len(lines) == github.MOST
     assert [obeyed([line])[0][1]["title"] for line in lines[:2]] == ["mine.so: read.19", "mine.so: read.18"]
 
@@ -110,7 +112,7 @@ def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
 @pytest.mark.parametrize("harm", HARM)
 def test_no_text_of_a_report_is_a_command(harm: str) -> None:
     hostile = hostile_report(harm, long=10)
-    lines = list(github.annotations([hostile]))
+    lines = list(github.annotations([conclude(hostile)]))
     assert len(lines) == 3
     commands = obeyed(printed("\n".join(lines)))
     assert [name for name, _, _ in commands] == ["error", "error", "error"]
@@ -166,7 +168,7 @@ def summed(folder: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> int:
     page = folder / "summary.md"
     page.write_bytes(b"x" * size)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    job.say({"mine": hostile_report(long=10)}, {})
+    job.say({"mine": conclude(hostile_report(long=10))}, {})
     return page.stat().st_size
 
 

@@ -25,6 +25,7 @@ from tffs_conformance.reports.forms.page import LONGEST, address
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.waivers import fingerprint
+from tffs_conformance.suite.judge.findings import conclude
 
 REPORT = full()
 
@@ -74,7 +75,7 @@ class Page(HTMLParser):
 
 
 def page(report: Report = REPORT) -> Page:
-    return Page(html.render(report))
+    return Page(html.render(conclude(report)))
 
 
 # What it holds -------------------------------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ def test_endless_texts_are_cut_and_say_so() -> None:
     found = page(replace(REPORT, cases=tuple(replace(case, stimulus="é" * 1_000_000) for case in REPORT.cases)))
     assert found.data["cases"][0]["stimulus"].endswith("… (cut: 1,000,000 characters)")
     assert "… (cut: 1,000,000 characters)" in found.source
-    assert len(found.source) < len(html.render(REPORT)) + 20 * LONGEST
+    assert len(found.source) < len(html.render(conclude(REPORT))) + 20 * LONGEST
 
 
 def test_only_its_own_style_and_script_may_act() -> None:
@@ -196,4 +197,4 @@ def test_an_address_is_the_name_or_its_digest(name: str, stays: bool) -> None:
 def test_a_page_is_written_beside_a_report(tmp_path: Path) -> None:
     path = write(REPORT, tmp_path)
     assert output_of("report", "render", "--html", path) == f"written: {tmp_path / 'report.html'}\n"
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html.render(REPORT)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html.render(conclude(REPORT))

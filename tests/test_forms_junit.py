@@ -11,13 +11,14 @@ from tests.records import NO_LUCK as BROKEN
 from tffs_conformance.reports.forms.junit import LONGEST, LONGEST_LINE, MOST, render
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.findings import conclude
 
 ODD = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
 
 
 def suite(*cases: CaseRecord) -> ElementTree.Element:
     """The one test suite of a report with these cases beside good ones."""
-    (found,) = ElementTree.fromstring(render(report_of(*GOOD, *cases, duration=2)))
+    (found,) = ElementTree.fromstring(render(conclude(report_of(*GOOD, *cases, duration=2))))
     return found
 
 
@@ -71,7 +72,7 @@ def test_what_was_not_looked_at_is_skipped_with_its_reason(verdict: Verdict) -> 
 
 def test_a_waived_case_is_skipped_with_the_reason_of_the_waiver() -> None:
     report = report_of(case("read/b", ("read.succeeds", "waived")), waivers=(waiver(),))
-    found = next(ElementTree.fromstring(render(report)).iter("testcase"))
+    found = next(ElementTree.fromstring(render(conclude(report))).iter("testcase"))
     assert results(found) == [("skipped", "waived: known (owner: team)")]
 
 
@@ -97,7 +98,7 @@ def test_the_suite_counts_what_the_report_counts() -> None:
 @pytest.mark.parametrize("harm", HARM)
 def test_the_file_is_xml_whatever_was_said(harm: str) -> None:
     report = hostile_report(harm, long=10)
-    text = render(report)
+    text = render(conclude(report))
     assert text.isascii()
     found = ElementTree.fromstring(text)
     known = "testsuites testsuite testcase properties property failure error skipped system-out"
@@ -115,6 +116,6 @@ def test_the_calls_and_the_output_of_a_case_have_an_end() -> None:
 
 
 def test_the_longest_names_are_cut() -> None:
-    text = render(hostile_report())
+    text = render(conclude(hostile_report()))
     assert len(text) < LONG
     assert re.search(r"&#8230; \(1\d{6} characters in report\.json\)", text)

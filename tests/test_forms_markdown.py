@@ -16,6 +16,7 @@ from tffs_conformance.reports.forms.terminal import FINDINGS_SHOWN
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.findings import conclude
 
 #: What the file has markup for. Everything else that Markdown knows would be a plugin's.
 OURS = {"heading", "paragraph", "bullet_list", "list_item", "strong", "inline", "text", "softbreak", "code_inline",
@@ -27,7 +28,7 @@ MADE = re.compile(r"[@#/\\$`<>*_~|{}\[\]&]|:\w|www\.|[0-9a-f]{7}", re.IGNORECASE
 
 
 def shown(*cases: CaseRecord, **header: Any) -> str:
-    return render(report_of(*GOOD, *cases, **header))
+    return render(conclude(report_of(*GOOD, *cases, **header)))
 
 
 def tokens(text: str) -> list[Token]:
@@ -61,7 +62,7 @@ def test_a_finding_says_what_to_do() -> None:
 def test_findings_beyond_the_first_are_named() -> None:
     clauses = {f"read.{chr(97 + k)}": clause("MUST", "read", "read", order=k) for k in range(FINDINGS_SHOWN + 2)}
     made = [broken(f"read/{name}", f"code={name[-1]}", name) for name in reversed(clauses)]
-    text = render(report_of(*made, clauses=clauses))
+    text = render(conclude(report_of(*made, clauses=clauses)))
     assert re.findall(r"^### \d+\. `(.*)`$", text, re.MULTILINE) == list(clauses)[:FINDINGS_SHOWN]
     more = "- `read.k`: 1 check in 1 case\n- `read.l`: 1 check in 1 case\n"
     assert f"<summary>2 more findings</summary>\n\n{more}" in text
@@ -91,7 +92,7 @@ def test_of_a_text_only_plain_words_are_prose(said: str, shows: str) -> None:
 
 @pytest.mark.parametrize("harm", [*HARM, "".join(HARM)])
 def test_nothing_is_made_of_a_text(harm: str) -> None:
-    text = bounded(hostile_report(harm, long=10), 1 << 20)
+    text = bounded(conclude(hostile_report(harm, long=10)), 1 << 20)
     assert "Left out here" not in text
     assert all(part in text for part in ("### 2.", "- **After it:** "))
     inert(text)
@@ -128,7 +129,7 @@ def many() -> Report:
 
 
 def test_it_fits_a_comment_and_says_what_it_left_out() -> None:
-    text = render(many())
+    text = render(conclude(many()))
     assert LIMIT - 10_000 < len(text.encode()) <= LIMIT < 65_536
     left_out = r"Left out here, for want of room: calls \(\d+\), findings \(\d+\)\."
     assert re.search(rf"\n{left_out} All of it is in `report\.json`\.\n$", text)
@@ -138,7 +139,7 @@ def test_it_fits_a_comment_and_says_what_it_left_out() -> None:
 @pytest.mark.parametrize("limit", [2000, 5000, 20_000, 1 << 20])
 def test_whatever_the_limit_is_it_is_kept(limit: int) -> None:
     for report in (many(), hostile_report()):
-        text = bounded(report, limit)
+        text = bounded(conclude(report), limit)
         assert 0 < len(text.encode()) <= limit
         assert ("Left out here" in text) == (limit < 1 << 20)
         inert(text)

@@ -17,6 +17,7 @@ from tffs_conformance.reports.forms import sarif
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.findings import conclude
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN {x}", plugin_said="no luck")
 #: That of OASIS, as it is.
@@ -25,7 +26,7 @@ SCHEMA = json.loads(gzip.decompress((Path(__file__).parent / "reports" / "sarif-
 
 def run_of(report: Report) -> dict[str, Any]:
     """The one run of the file, which is as the schema says."""
-    document = json.loads(sarif.render(report))
+    document = json.loads(sarif.render(conclude(report)))
     Draft4Validator(SCHEMA, format_checker=Draft4Validator.FORMAT_CHECKER).validate(document)
     (run,) = document["runs"]
     found: dict[str, Any] = run
@@ -128,7 +129,7 @@ def messages(value: Any) -> list[str]:
 
 @pytest.mark.parametrize("harm", HARM)
 def test_no_text_is_a_link_a_placeholder_or_another_file(harm: str) -> None:
-    (run,) = json.loads(sarif.render(hostile_report(harm, long=10)))["runs"]
+    (run,) = json.loads(sarif.render(conclude(hostile_report(harm, long=10))))["runs"]
     assert len(run["results"]) > 5
     for text in messages(run):
         assert "](" not in text
@@ -144,7 +145,7 @@ def test_no_text_is_a_link_a_placeholder_or_another_file(harm: str) -> None:
 def test_no_text_is_longer_than_github_takes() -> None:
     hostile = hostile_report()
     run = run_of(hostile)
-    assert len(sarif.render(hostile)) < LONG
+    assert len(sarif.render(conclude(hostile))) < LONG
     for rule in run["tool"]["driver"]["rules"]:
         assert len(rule["id"]) <= 255
         assert max(len(rule[key]["text"]) for key in ("shortDescription", "fullDescription")) <= 1024

@@ -18,6 +18,7 @@ from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.publish import NOTES_NAME, NotPublishableError, publish
 from tffs_conformance.reports.reproduce import UNCONFIRMED, draft
+from tffs_conformance.suite.judge.findings import conclude
 from tffs_conformance.suite.judge.reports import build
 
 
@@ -76,7 +77,7 @@ def test_an_altered_report_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_name_of_a_folder_is_refused(name: str, tmp_path: Path) -> None:
     for names in ((name, "1"), ("a", name)):
         with pytest.raises(NotPublishableError, match="no name of a folder"):
-            publish(made(), tmp_path / "into", *names)
+            publish(conclude(made()), tmp_path / "into", *names)
     assert not (tmp_path / "into").exists()
 
 
@@ -104,9 +105,9 @@ def test_a_plugin_that_ships_with_the_suite_has_its_release(tmp_path: Path) -> N
 
 def test_a_newer_report_replaces_the_old_and_leaves_what_a_person_wrote(tmp_path: Path) -> None:
     place = tmp_path / "mine" / "1"
-    publish(made(), tmp_path, "mine", "1")
+    publish(conclude(made()), tmp_path, "mine", "1")
     (place / NOTES_NAME).write_text("By hand.")
-    assert publish(made(broken()), tmp_path, "mine", "1") == [place / "report.json.gz"]
+    assert publish(conclude(made(broken())), tmp_path, "mine", "1") == [place / "report.json.gz"]
     assert load(place / "report.json.gz").counts.violation == 1
     assert (place / NOTES_NAME).read_text() == "By hand."
 
@@ -152,17 +153,17 @@ def test_the_folder_of_the_command_is_cut_off(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_draft_tells_the_command_and_the_findings_causes_first() -> None:
-    text = draft(made(broken(plugin_said="no")), "mine 1")
+    text = draft(conclude(made(broken(plugin_said="no"))), "mine 1")
     assert text.startswith("# mine 1\n\n```sh\npytest --plugin=mine.so\n```\n")
     for part in ("not conformant: `1 violation`, in 3 cases", "## 1 `read.succeeds`", "got       code=UNKNOWN (no)"):
         assert part in text
     assert text.count(UNCONFIRMED) == 1
-    assert draft(made(), "mine 1", ["judge", "a b"]).startswith("# mine 1\n\n```sh\njudge 'a b'\n```\n")
-    assert UNCONFIRMED not in draft(made(), "mine 1")
+    assert draft(conclude(made()), "mine 1", ["judge", "a b"]).startswith("# mine 1\n\n```sh\njudge 'a b'\n```\n")
+    assert UNCONFIRMED not in draft(conclude(made()), "mine 1")
 
 
 def test_findings_that_are_explained_elsewhere_are_a_table() -> None:
-    text = draft(made(broken(plugin_said="no | yes")), "mine 1", explained="See [others](../2/reproduce.md).")
+    text = draft(conclude(made(broken(plugin_said="no | yes"))), "mine 1", explained="See [others](../2/reproduce.md).")
     assert "Causes come first. See [others](../2/reproduce.md).\n" in text
     assert "| `read.succeeds` | `read/b` | `code=UNKNOWN` | 1 |" in text
     assert UNCONFIRMED not in text
@@ -174,7 +175,8 @@ HOSTILE = "```\n\n# x\n\n<script>alert(1)</script> | [x](http://x) `` ` `` \x1b\
 
 def test_what_a_plugin_says_is_no_markdown_in_the_draft() -> None:
     report = made(broken(plugin_said=HOSTILE), plugin=HOSTILE, runtime=HOSTILE, command=("pytest", HOSTILE))
-    text = draft(replace(report, cases=tuple(replace(one, stimulus=HOSTILE) for one in report.cases)), "mine 1")
+    hostile = replace(report, cases=tuple(replace(one, stimulus=HOSTILE) for one in report.cases))
+    text = draft(conclude(hostile), "mine 1")
     assert not re.search("[\x1b\u202e\udcff]", text)
     assert len(text) < 1_100_000  # the command is whole
     tokens = MarkdownIt("commonmark").enable("table").parse(text)

@@ -17,6 +17,7 @@ from tffs_conformance.reports.publish import NOTES_NAME, hold
 from tffs_conformance.reports.reproduce import UNCONFIRMED
 from tffs_conformance.reports.site.releases import Release, newest, read
 from tffs_conformance.suite.contract.catalogue import for_report
+from tffs_conformance.suite.judge.findings import conclude
 from third_party import tables
 
 REPORTS = sorted(PUBLISHED.glob("**/report.json*"))
@@ -26,7 +27,7 @@ OURS = [newest_published(name) for name in ("posix", "memory", "dragonfly")]
 
 @functools.cache
 def published() -> dict[str, list[Release]]:
-    return read(PUBLISHED)
+    return read(PUBLISHED, conclude)
 
 
 def name(path: Path) -> str:

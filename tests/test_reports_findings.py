@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.forms import github, html, markdown, sarif, terminal
-from tffs_conformance.reports.model.findings import Finding, by_clause, findings, violations_and_warnings
+from tffs_conformance.reports.model.findings import Finding, Findings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, StatementKind
-from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import catalogue
+from tffs_conformance.suite.judge.findings import conclude
 
 #: A clause of each of several ops and of none, in the order of the catalogue.
 PLAIN = {
@@ -62,8 +62,8 @@ def check(said: str) -> CheckRecord:
     return CheckRecord(parts["clause"], Verdict.VIOLATION, "x", "y", op=parts["op"], kind=kind, code=code)
 
 
-def report(*cases: CaseRecord) -> Report:
-    return report_of(*cases, clauses=TOLD, duration=None)
+def found_in(*cases: CaseRecord) -> Findings:
+    return conclude(report_of(*cases, clauses=TOLD, duration=None))
 
 
 def written(one: Finding) -> str:
@@ -81,7 +81,7 @@ FOUND: dict[str, Any] = tomllib.loads(Path(__file__).with_name("findings.toml").
 @pytest.mark.parametrize("row", FOUND.values(), ids=FOUND)
 def test_findings_are_ops_and_what_they_do_wrong(row: dict[str, Any]) -> None:
     cases = [seen(one.pop("id", str(number)), **one) for number, one in enumerate(map(dict, row["cases"]))]
-    assert ", ".join(map(written, findings(report(*cases)))) == row["found"]
+    assert ", ".join(map(written, found_in(*cases).violations)) == row["found"]
 
 
 #: The cases of one finding in the order in which they are shown, by what decides it.
@@ -100,18 +100,19 @@ SHOWN_FIRST = {
 @pytest.mark.parametrize("cases", SHOWN_FIRST.values(), ids=SHOWN_FIRST)
 def test_cases_of_a_finding_are_in_order(cases: list[CaseRecord]) -> None:
     for turned in (cases, cases[::-1]):
-        (found,) = findings(report(*turned))
+        (found,) = found_in(*turned).violations
         assert list(found.cases) == [case.id for case in cases]
 
 
-def test_other_verdicts_are_grouped_by_clause_alone() -> None:
-    warned = [record(n, Verdict.WARNING, CheckRecord(n, Verdict.WARNING, "x", "y")) for n in ("b.late", "a.early")]
-    assert list(by_clause(report(*warned), Verdict.WARNING)) == ["a.early", "b.late"]
-    assert findings(report(*warned)) == []
+def test_a_warning_is_no_violation_and_the_plainest_of_each_clause_is_known() -> None:
+    rows = (("1", "b.late", "x"), ("2", "a.early", "longer"), ("3", "a.early", "x"))
+    found = found_in(*(record(n, Verdict.WARNING, CheckRecord(a, Verdict.WARNING, x, "y")) for n, a, x in rows))
+    assert {name: case.id for name, (case, _) in found.plainest.items()} == {"a.early": "3", "b.late": "1"}
+    assert found.violations == []
     # Checks that stand for several count as that many.
     many = CheckRecord("a.early", Verdict.VIOLATION, "x", "y", times=300)
-    (found,) = findings(report(record("1", Verdict.VIOLATION, many), seen("2", ["a.early"])))
-    assert found.times == 301
+    (one,) = found_in(record("1", Verdict.VIOLATION, many), seen("2", ["a.early"])).violations
+    assert one.times == 301
 
 
 def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
@@ -126,7 +127,7 @@ def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
     assert [pattern for place, pattern in enumerate(patterns) if place not in places.values()] == []
 
 
-def lines_of(found: Report, width: int = 100, verbosity: int = 0) -> str:
+def lines_of(found: Findings, width: int = 100, verbosity: int = 0) -> str:
     shown = terminal.summary(found, width=width, directory=None, verbosity=verbosity)
     return "\n".join(line for line, _ in shown)
 
@@ -134,7 +135,7 @@ def lines_of(found: Report, width: int = 100, verbosity: int = 0) -> str:
 def test_what_is_under_a_finding_is_counted_and_listed_in_full() -> None:
     names = [*PLAIN, "a.early", "b.late", "many.agree"]
     under = [f"{name}: other{k} returned" for k, name in enumerate(names)]
-    found = report(seen("1", ["late.succeeds: made X", *under]))
+    found = found_in(seen("1", ["late.succeeds: made X", *under]))
     text = [lines_of(found, 2000, verbosity) for verbosity in (0, 1)]
     count = sum(name != "late.succeeds" for name in names)
     assert f"1 finding, with {count} checks of other ops under them" in text[0]
@@ -145,7 +146,7 @@ def test_what_is_under_a_finding_is_counted_and_listed_in_full() -> None:
 
 def test_every_form_tells_the_ops_that_do_the_same() -> None:
     ops = ("stat", "delete_dir", "create_dir")
-    found = report(*(seen(f"below[{op}]", [f"{op}.below-a-file: {op} X"]) for op in ops))
+    found = found_in(*(seen(f"below[{op}]", [f"{op}.below-a-file: {op} X"]) for op in ops))
     lines = lines_of(found)
     assert lines.count("VIOLATION ") == 1
     assert "\n  others    the same for 2 more ops: delete_dir, stat (2 checks)\n" in lines
@@ -164,10 +165,10 @@ HINTED = record("2", Verdict.WARNING, HINT)
 
 def test_every_form_has_the_same_headlines() -> None:
     # A warning of the same op and kind is no finding of its own.
-    violations, warnings = violations_and_warnings(report(LISTING, HINTED))
-    assert [(one.clause, one.beside) for one in violations] == [("list.names", ["read.hint"])]
-    assert warnings == []
-    found = report(LISTING, HINTED, record("3", Verdict.WARNING, CheckRecord("stat.odd", Verdict.WARNING, "x", "y")))
+    joined = found_in(LISTING, HINTED)
+    assert [(one.clause, one.beside) for one in joined.violations] == [("list.names", ["read.hint"])]
+    assert joined.warnings == []
+    found = found_in(LISTING, HINTED, record("3", Verdict.WARNING, CheckRecord("stat.odd", Verdict.WARNING, "x", "y")))
     lines = lines_of(found)
     assert re.findall(r"^(?:VIOLATION|WARNING) ([\w.-]+)", lines, re.MULTILINE) == ["list.names", "stat.odd"]
     said = markdown.render(found)
@@ -193,7 +194,7 @@ CASES = st.fixed_dictionaries(
 @given(st.lists(CASES, max_size=6))
 def test_each_breach_is_in_one_finding_and_the_independent_ones_under_none(drawn: list[dict[str, Any]]) -> None:
     cases = [seen(str(number), **one) for number, one in enumerate(drawn)]
-    found = findings(report(*cases))
+    found = found_in(*cases).violations
     there = Counter((case.id, check) for one in found for case, check in (*one.checks, *one.folded))
     alike = {op for one in found for op in one.alike}
     assert there <= Counter((case.id, check) for case in cases for check in case.checks)

@@ -14,6 +14,7 @@ from tffs_conformance.reports.errors import AlteredReportError, NotAReportError,
 from tffs_conformance.reports.model.report import PACKED_NAME
 from tffs_conformance.reports.publish import NOTES_NAME, publish
 from tffs_conformance.reports.site.releases import read
+from tffs_conformance.suite.judge.findings import conclude
 
 
 def test_a_packed_report_is_read_like_any_other(tmp_path: Path) -> None:
@@ -61,9 +62,9 @@ def test_published_report_replaces_unpacked_one(tmp_path: Path) -> None:
     place = tmp_path / "mine" / "1"
     place.mkdir(parents=True)
     write(report_of(*GOOD), place)
-    assert [one.path.name for one in read(tmp_path)["mine"]] == ["report.json"]
-    assert publish(report_of(*GOOD), tmp_path, "mine", "1") == [place / PACKED_NAME, place / NOTES_NAME]
-    assert [one.path.name for one in read(tmp_path)["mine"]] == [PACKED_NAME]
+    assert [one.path.name for one in read(tmp_path, conclude)["mine"]] == ["report.json"]
+    assert publish(conclude(report_of(*GOOD)), tmp_path, "mine", "1") == [place / PACKED_NAME, place / NOTES_NAME]
+    assert [one.path.name for one in read(tmp_path, conclude)["mine"]] == [PACKED_NAME]
 
 
 def test_commands_read_packed_reports(tmp_path: Path) -> None:

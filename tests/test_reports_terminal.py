@@ -16,11 +16,12 @@ from tffs_conformance.reports.model.claims import ClaimState, StatedClaim
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.findings import conclude
 from tffs_conformance.suite.judge.reports import build
 
 
 def shown(*cases: CaseRecord, header: Any = HEADER, services: Figures | None = None, verbosity: int = 0) -> str:
-    found = build(header, cases, duration=1.0, left_out=None, services=services)
+    found = conclude(build(header, cases, duration=1.0, left_out=None, services=services))
     return "\n".join(text for text, _ in summary(found, width=100, directory=Path("out"), verbosity=verbosity))
 
 
@@ -40,7 +41,7 @@ def test_a_good_run_is_told_in_a_few_lines() -> None:
     assert "loads in TensorFlow 2.2 to 2.3\n  not in 2.1, for want of TF_New\n" in shown(*GOOD, verbosity=1)
     # A report below the working directory is named from there.
     for directory, path in ((Path.cwd() / "out", "out/report.json"), (Path("/x y"), "/x y/report.json")):
-        assert list(summary(report_of(*GOOD), width=100, directory=directory))[-1][0] == f"report: {path}"
+        assert list(summary(conclude(report_of(*GOOD)), width=100, directory=directory))[-1][0] == f"report: {path}"
 
 
 def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
@@ -211,9 +212,9 @@ def test_nothing_that_a_report_says_steers_the_terminal() -> None:
     assert hostile.services is not None
     unclaimed = replace(hostile, claims=(replace(claim, supported=False, state=ClaimState.UNDER_DECLARED),))
     failed = replace(hostile, services=replace(hostile.services, figures=(), failure=HOSTILE))
-    for report in (hostile, unclaimed, failed):
+    for found in map(conclude, (hostile, unclaimed, failed)):
         for verbosity in (0, 2):
-            text = "\n".join(line for line, _ in summary(report, width=100, directory=Path("out"), verbosity=verbosity))
+            text = "\n".join(line for line, _ in summary(found, width=100, directory=Path("out"), verbosity=verbosity))
             assert [c for c in text.replace("\n", "") if unicodedata.category(c)[0] == "C"] == []
             assert text.count("]0;title") >= 15
 
@@ -257,7 +258,7 @@ def test_findings_come_first_and_what_the_plugin_lacks_takes_a_line() -> None:
 @pytest.mark.parametrize("width", [0, 40, 100, 1000])
 def test_lines_are_as_wide_as_the_terminal(width: int) -> None:
     found = report_of(case("a", ("read.hint", "error"), reason="word " * 100))
-    widest = max(len(text) for text, _ in summary(found, width=width, directory=Path("out")))
+    widest = max(len(text) for text, _ in summary(conclude(found), width=width, directory=Path("out")))
     assert widest <= max(60, min(width, 120))
 
 

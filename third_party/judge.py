@@ -22,8 +22,10 @@ from tffs_conformance.harness.services import ComposeError
 from tffs_conformance.harness.targets import profile, runtimes
 from tffs_conformance.harness.targets.runtimes import NoWheelError
 from tffs_conformance.reports import publish as reports
+from tffs_conformance.reports.anonymous import anonymous
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.publish import NotPublishableError
+from tffs_conformance.suite.judge.findings import conclude
 from tffs_conformance.typed_toml import TomlError
 
 from . import images, releases, tensorflows
@@ -221,11 +223,10 @@ def publish(target: PublishedTarget, code: int, seconds: float) -> None:
     click.echo(f"{target.name}: {found.verdict} ({found.reason}), in {seconds / 60:.0f} minutes")
     try:
         written = reports.publish(
-            found,
+            conclude(anonymous(found, (CLONE, native_directory().parent, runtimes.cache(), build_images.CACHE))),
             CLONE / PUBLISHED,
             target.name,
             target.version,
-            folders=(CLONE, native_directory().parent, runtimes.cache(), build_images.CACHE),
             command=target.command,
             explained="" if target.is_newest else EXPLAINED.format(target.package.newest),
         )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from tffs_conformance.reports.site.markdown_table import decisions, matrix
 from tffs_conformance.reports.site.releases import Release, read
+from tffs_conformance.suite.judge.findings import conclude
 
 from . import judge
 
@@ -24,4 +25,4 @@ def filled(page: str, plugins: Mapping[str, list[Release]]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), read(PAGE.parent)), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), read(PAGE.parent, conclude)), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The forms of a report, for people and for other programs. Each is made from the report alone, by a module here.
+"""The forms of a report, for people and for other programs. Each is made by a module here.
 
-A module has `render(report)`, which gives the whole text of the file. One whose text grows with every
+A module has `render(findings)`, which gives the whole text of the file. One whose text grows with every
 case has `pieces`, too, which gives it part by part.
 Texts in a report may be anything that a plugin said: each form escapes them for itself.
 """
@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ..document import write_whole
-from ..model.report import Report
+from ..model.findings import Findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Form:
     file: str
     says: str
 
-    def pieces(self, report: Report) -> Iterator[str]:
+    def pieces(self, findings: Findings) -> Iterator[str]:
         """The text of the file. The module is imported when it is needed: some stand on large libraries."""
         module = import_module(f".{self.name}", __package__)
         if hasattr(module, "pieces"):
-            yield from module.pieces(report)
+            yield from module.pieces(findings)
         else:
-            yield module.render(report)
+            yield module.render(findings)
 
 
 #: In the order of the help.
@@ -41,10 +41,10 @@ FORMS: tuple[Form, ...] = (
 )
 
 
-def write(form: Form, report: Report, into: Path) -> Path:
+def write(form: Form, findings: Findings, into: Path) -> Path:
     """Write a report in this form into a folder, whole or not at all; the path.
 
     Raises OSError.
     """
     into.mkdir(parents=True, exist_ok=True)
-    return write_whole(into / form.file, form.pieces(report))
+    return write_whole(into / form.file, form.pieces(findings))

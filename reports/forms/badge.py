@@ -7,6 +7,7 @@ into each, and give a screen reader nothing to say.
 from html import escape
 from string import Template
 
+from ..model.findings import Findings
 from ..model.report import Report
 from ..model.verdicts import TargetVerdict
 from . import words
@@ -38,9 +39,9 @@ _PICTURE = Template("""\
 """)
 
 
-def render(report: Report) -> str:
+def render(findings: Findings) -> str:
     """The text of badge.svg."""
-    return drawn(label(report), message(report), COLOURS[report.verdict])
+    return drawn(label(findings.report), message(findings.report), COLOURS[findings.report.verdict])
 
 
 def drawn(label: str, message: str, colour: str) -> str:

@@ -4,14 +4,13 @@ The runner takes a line for a command where it begins with `::name::`, spaces be
 stands anywhere in it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from ..escape import printable
 from ..model.counts import number
-from ..model.findings import findings, findings_of
-from ..model.report import Report
+from ..model.findings import Finding, Findings
 from ..model.verdicts import TargetVerdict
 from . import words
 
@@ -24,27 +23,25 @@ _GOOD = (TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS)
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What a gate made of a report: the clauses that fail the run as new, and each reason for which it fails."""
+    """What a gate made of a report: what fails the run as new, and each reason for which it fails."""
 
-    new: Collection[str]
+    failing: Sequence[Finding]
     reasons: Sequence[str]
 
 
-def annotations(reports: Iterable[Report], gates: Mapping[str, Gated] | None = None) -> Iterator[str]:
+def annotations(reports: Iterable[Findings], gates: Mapping[str, Gated] | None = None) -> Iterator[str]:
     """The lines that make annotations of the first findings, causes first, target by target.
 
     `gates` has the targets that were held to a baseline, by name. What their gate lets pass is no error.
     """
     gates = gates or {}
-    return islice((line for report in reports for line in _of(report, gates.get(report.target.name))), MOST)
+    return islice((line for one in reports for line in _of(one, gates.get(one.report.target.name))), MOST)
 
 
-def _of(report: Report, gate: Gated | None) -> Iterator[str]:
+def _of(findings: Findings, gate: Gated | None) -> Iterator[str]:
+    report, found = findings.report, findings.violations
     target = words.shortened(report.target.name, 100)
-    found = findings(report)
-    # What is new is listed under no cause that the baseline has.
-    every = [made for one in found for made in (*one.checks, *one.also, *one.folded)]
-    failing = found if gate is None else findings_of(report, [made for made in every if made[1].clause in gate.new])
+    failing = found if gate is None else gate.failing
     for finding in failing:
         case, check = finding.checks[0]
         said = (
@@ -58,7 +55,8 @@ def _of(report: Report, gate: Gated | None) -> Iterator[str]:
     if gate is not None:
         if gate.reasons and not failing:
             yield command("error", words.shortened("; ".join(gate.reasons), LONGEST), title=f"{target}: gate")
-        if passed := [finding.clause for finding in found if finding.clause not in gate.new]:
+        new = {check.clause for one in failing for _, check in (*one.checks, *one.also, *one.folded)}
+        if passed := [finding.clause for finding in found if finding.clause not in new]:
             text = f"The baseline has {number(len(passed), 'finding')}, too: {', '.join(passed)}"
             yield command("notice", words.shortened(text, LONGEST), title=f"{target}: gate")
     elif not found and report.verdict not in _GOOD:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..escape import command_line
 from ..model.abi import spans
-from ..model.findings import Finding, violations_and_warnings
+from ..model.findings import Finding, Findings
 from ..model.header import ReadingFacts
 from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
@@ -55,10 +55,10 @@ class TimeBar:
     cases: int = 1
 
 
-def render(report: Report) -> str:
+def render(findings: Findings) -> str:
     """The text of the page."""
+    report = findings.report
     seen = list(_seen(report))
-    violations, warnings = violations_and_warnings(report)
     return page(
         "report.html",
         script="report.js",
@@ -68,8 +68,8 @@ def render(report: Report) -> str:
         waive=lambda clause: command_line(
             ["tffs-conformance", "waive", "report.json", f"--clause={clause}", "--owner=WHO", "--reason=WHY"]
         ),
-        findings=list(_told(report, violations)),
-        warnings=list(_anchored(warnings)),
+        findings=list(_told(report, findings.violations)),
+        warnings=list(_anchored(findings.warnings)),
         unsettled=list(_unsettled(report)),
         harmful=[one for one in seen if one.facts and one.facts.harmful],
         accepted=[one for one in seen if not (one.facts and one.facts.harmful)],

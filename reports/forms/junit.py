@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from ..model.counts import few, number
+from ..model.findings import Findings
 from ..model.records import CaseRecord, CheckRecord
 from ..model.report import Report
 from ..model.verdicts import Verdict
@@ -24,13 +25,14 @@ SAYING_NOTHING = (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.DOES_NOT_APPLY)
 MOST = 50
 
 
-def render(report: Report) -> str:
+def render(findings: Findings) -> str:
     """The text of junit.xml: one test suite, in the order of the cases."""
-    return "".join(pieces(report))
+    return "".join(pieces(findings))
 
 
-def pieces(report: Report) -> Iterator[str]:
+def pieces(findings: Findings) -> Iterator[str]:
     """The same case by case: the elements of many are large, and so is their text."""
+    report = findings.report
     ended = Counter(case.verdict for case in report.cases)
     document = Element("testsuites", name="tffs-conformance")
     suite = SubElement(

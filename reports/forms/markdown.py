@@ -12,7 +12,7 @@ from itertools import groupby
 from ..model.claims import ClaimState
 from ..model.costs import Costs
 from ..model.counts import few, number
-from ..model.findings import Finding, violations_and_warnings
+from ..model.findings import Finding, Findings
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
 from ..plain import dumps
@@ -39,15 +39,15 @@ _PLAIN = re.compile(
 Part = tuple[str, str]
 
 
-def render(report: Report) -> str:
+def render(findings: Findings) -> str:
     """The text of report.md: no more than LIMIT bytes of UTF-8."""
-    return bounded(report, LIMIT)
+    return bounded(findings, LIMIT)
 
 
-def bounded(report: Report, limit: int) -> str:
+def bounded(findings: Findings, limit: int) -> str:
     """The same with no more than `limit` bytes of UTF-8, at least 1,000: it says what it left out for want of room."""
     taken, left, room = [], [], limit - _KEPT
-    for name, text in _parts(report):
+    for name, text in _parts(findings):
         size = len(text.encode()) + 1
         if size <= room:
             taken.append(text)
@@ -60,14 +60,14 @@ def bounded(report: Report, limit: int) -> str:
     return "\n".join(taken)
 
 
-def _parts(report: Report) -> Iterator[Part]:
+def _parts(findings: Findings) -> Iterator[Part]:
+    report = findings.report
     yield "the verdict", _head(report)
-    violations, warnings = violations_and_warnings(report)
-    yield from _findings(report, violations)
+    yield from _findings(report, findings.violations)
     if report.classes:
         yield "the classes", _classes(report)
     yield from _list("waivers", [f"{_code(one.clause)}: {_prose(words.waiver(one))}" for one in report.waivers])
-    yield from _list("warnings", [_warning(report, one) for one in warnings])
+    yield from _list("warnings", [_warning(report, one) for one in findings.warnings])
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         why = words.reasons(report, verdict).most_common()
         yield from _list(f"{verdict}", [f"{number(count, 'case')}: {_prose(reason)}" for reason, count in why])

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from ..escape import command_line
 from ..model.counts import number
-from ..model.findings import Finding, Made, findings
+from ..model.findings import Finding, Findings, Made
 from ..model.report import ClauseAccount, Report
 from ..model.verdicts import TargetVerdict, Verdict
 from ..plain import dumps
@@ -30,9 +30,12 @@ LEVELS = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
 RESULTS = {Verdict.VIOLATION: "error", Verdict.WARNING: "warning", Verdict.WAIVED: "error"}
 
 
-def render(report: Report) -> str:
+def render(findings: Findings) -> str:
     """The text of report.sarif: violations, warnings, then waived violations, of each kind causes first."""
-    found = [alike for verdict in RESULTS for finding in findings(report, verdict) for alike in _alike(report, finding)]
+    report = findings.report
+    every = (*findings.violations, *findings.warnings, *findings.waived)
+    found = [alike for finding in every for alike in _alike(report, finding)]
+    found.sort(key=lambda alike: [*RESULTS].index(alike[0][1].verdict))
     run = {
         "tool": {"driver": _driver(report)},
         "automationDetails": {"id": f"tffs-conformance/{_uri(report)}/"},
@@ -89,7 +92,7 @@ def _alike(report: Report, finding: Finding) -> Iterable[list[Made]]:
     groups: dict[tuple[str | None, ...], list[Made]] = {}
     for case, check in (*finding.checks, *finding.also, *finding.folded):
         why = words.why_waived(report, case, check) if check.verdict is Verdict.WAIVED else ""
-        groups.setdefault((check.clause, check.op, check.got, why), []).append((case, check))
+        groups.setdefault((check.verdict, check.clause, check.op, check.got, why), []).append((case, check))
     return groups.values()
 
 

@@ -13,7 +13,7 @@ from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
 from ..model.counts import few, number
-from ..model.findings import Finding, Made, violations_and_warnings
+from ..model.findings import Finding, Findings, Made
 from ..model.histories import Histories
 from ..model.records import CaseRecord, Ending
 from ..model.report import REPORT_NAME, Report
@@ -44,9 +44,9 @@ _COLOUR = {
 }
 
 
-def summary(report: Report, *, width: int, directory: Path | None, verbosity: int = 0) -> Iterator[Line]:
+def summary(findings: Findings, *, width: int, directory: Path | None, verbosity: int = 0) -> Iterator[Line]:
     """The lines for one target; `directory` is where its report is, None where it could not be written."""
-    columns = fitting(width)
+    columns, report = fitting(width), findings.report
     verbosity = max(0, verbosity)
     target = report.target
     scheme = f" ({target.scheme}://)" if target.scheme else ""
@@ -54,10 +54,9 @@ def summary(report: Report, *, width: int, directory: Path | None, verbosity: in
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     yield words.counts(report), {}
-    violations, warnings = violations_and_warnings(report)
-    yield from _violations(report, violations, columns, directory, verbosity)
+    yield from _violations(report, findings.violations, columns, directory, verbosity)
     yield from _waived(report, columns, verbosity)
-    yield from _warnings(report, warnings, columns, verbosity)
+    yield from _warnings(report, findings.warnings, columns, verbosity)
     yield "", {}
     yield from _classes(report, columns, verbosity)
     yield from _tables(target.tables, columns, verbosity)

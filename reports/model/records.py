@@ -13,6 +13,9 @@ from msgspec import Meta, Struct
 from .histories import Histories
 from .verdicts import Verdict
 
+#: What a check expects that stands for others which no record shows.
+OF_OTHERS = "as above"
+
 
 class Ending(StrEnum):
     """How a case ended, which decides what becomes of the clauses that it did not come to."""

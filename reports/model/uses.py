@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ... import typed_toml
-from .records import CaseRecord, CheckRecord, Ending
+from .records import OF_OTHERS, CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
 
@@ -138,8 +138,6 @@ _BROKEN = frozenset({Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED})
 _LONGEST = 80
 #: How the text of a check begins that compares a return code, and one that says what was answered, and by which op.
 _CODE, _ANSWERED = "code=", re.compile(r"(?:([\w.]+): )?code=(.+)")
-#: What a check expects that stands for others of its case, and says nothing of its own.
-_AS_ABOVE = "as above"
 #: How a text goes on that is so only by a claim of the profile.
 CLAIMED = ", as the profile claims"
 _UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
@@ -208,7 +206,7 @@ def _wrong(rule: Rule, case: CaseRecord) -> Iterator[Reason]:
     for check in case.checks:
         if (
             check.verdict in _BROKEN
-            and check.expected != _AS_ABOVE
+            and check.expected != OF_OTHERS
             and (about or (shows and check.clause == rule.clause and rule.expected in (None, check.expected)))
         ):
             yield Reason(f"{rule.does} fails: {_seen(check)}.", check.clause, case.id)

@@ -15,7 +15,6 @@ from markupsafe import Markup
 from ..escape import command_line
 from ..forms import words
 from ..forms.page import environment
-from ..model.findings import violations_and_warnings
 from ..model.report import PACKED_NAME, REPORT_NAME
 from ..model.uses import Use
 from ..publish import NOTES_NAME
@@ -85,10 +84,9 @@ def pages(site: Site, chapters: tuple[Chapter, ...]) -> Iterator[Page]:
     for releases in site.plugins.values():
         for release in releases:
             older = [site.page(one) for one in releases[1:]] if release is releases[0] else []
-            violations, warnings = violations_and_warnings(release.report)
             yield page(
                 site.page(release), "plugin.html", (Chapter(tuple(older)),) if older else (), release=release,
-                releases=releases, violations=violations, warnings=warnings, cost=_cost(release),
+                releases=releases, cost=_cost(release),
             )  # fmt: skip
     groups = by_op(clauses)
     found = {word(account) for clause in clauses for _, account in clause.accounts if account}

@@ -3,7 +3,7 @@
 A report may be packed by gzip, as `report.json.gz`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from packaging.version import InvalidVersion, Version
 from ..document import load
 from ..escape import printable
 from ..model.abi import spans
+from ..model.findings import Findings
 from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
@@ -32,11 +33,16 @@ class Release:
 
     plugin: str
     version: str
-    report: Report
+    findings: Findings
     notes: Notes | None
     path: Path
     known: About
     decisions: tuple[Decision, ...]
+
+    @property
+    def report(self) -> Report:
+        """Its report."""
+        return self.findings.report
 
     @property
     def hinders(self) -> tuple[Decision, ...]:
@@ -57,14 +63,14 @@ class Release:
         return (self.notes and self.notes.title) or f"{self.plugin} {self.version}"
 
 
-def read(folder: Path) -> dict[str, list[Release]]:
-    """The releases of each plugin, the newest first, the plugins by name.
+def read(folder: Path, conclude: Callable[[Report], Findings]) -> dict[str, list[Release]]:
+    """The releases of each plugin, the newest first, the plugins by name; `conclude` says what a report found.
 
     Raises NoSiteError, ReportError or OSError.
     """
     plugins: dict[str, list[Release]] = {}
     for path in sorted([*folder.rglob(REPORT_NAME), *folder.rglob(PACKED_NAME)]):
-        release = _release(path, path.relative_to(folder).parts[:-1])
+        release = _release(path, path.relative_to(folder).parts[:-1], conclude)
         plugins.setdefault(release.plugin, []).append(release)
     if not plugins:
         raise NoSiteError(f"{printable(str(folder))} has no published report: PLUGIN/VERSION/{REPORT_NAME} is expected")
@@ -73,7 +79,7 @@ def read(folder: Path) -> dict[str, list[Release]]:
     return plugins
 
 
-def _release(path: Path, names: tuple[str, ...]) -> Release:
+def _release(path: Path, names: tuple[str, ...], conclude: Callable[[Report], Findings]) -> Release:
     if len(names) != 2 or not all(map(is_name, names)):
         raise NoSiteError(f"{printable(str(path))} is not at PLUGIN/VERSION/{REPORT_NAME}")
     report = load(path)
@@ -90,7 +96,7 @@ def _release(path: Path, names: tuple[str, ...]) -> Release:
     except AboutError as error:
         raise NoSiteError(str(error)) from None
     decided = decisions(report, known.loss)
-    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path, known, decided)
+    return Release(*names, conclude(report), read_notes(notes) if notes.is_file() else None, path, known, decided)
 
 
 def _newness(release: Release) -> tuple[bool, Version, str]:

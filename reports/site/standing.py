@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..model.findings import by_clause
 from ..model.records import CaseRecord, CheckRecord
 from ..model.report import ClauseAccount, Report
 from ..model.uses import Word
@@ -119,8 +118,9 @@ def standings(releases: Iterable[Release]) -> list[Standing]:
     seen: dict[str, tuple[Release, CaseRecord, CheckRecord]] = {}
     for verdict in (Verdict.VIOLATION, Verdict.WARNING):
         for release in shown:
-            for name, made in by_clause(release.report, verdict).items():
-                seen.setdefault(name, (release, *made[0]))
+            for name, (case, check) in release.findings.plainest.items():
+                if check.verdict is verdict:
+                    seen.setdefault(name, (release, case, check))
     return [
         Standing(
             name, known, [(one, one.report.clauses.get(name)) for one in shown], cases.get(name, {}), seen.get(name)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
+from ...reports.model.records import OF_OTHERS
 from ..judge.evidence import Statement
 
 #: One case makes so many statements that a clause is not kept, or so many that it is; those beyond share one.
@@ -50,7 +51,7 @@ class Statements(list[Statement]):
 
     def _share(self, said: Statement) -> None:
         """Count it where others are that no record shows. A waiver of those breaches is none of another one."""
-        stands = replace(said, got=OTHERS, expected="as above", said=None)
+        stands = replace(said, got=OTHERS, expected=OF_OTHERS, said=None)
         shared = self._shared.setdefault(stands, _Shared(len(self)))
         if shared.place == len(self):
             self.append(replace(stands, times=0))

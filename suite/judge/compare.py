@@ -11,13 +11,13 @@ from typing import Annotated, Any, get_args
 
 from msgspec import Meta, Struct
 
-from ...reports.model import findings
-from ...reports.model.findings import Finding, Made
+from ...reports.model.findings import Finding
 from ...reports.model.header import DEMANDS, Tier
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.report import Report
 from ...reports.model.verdicts import WORST_FIRST, TargetVerdict, Verdict
 from ...reports.plain import plain
+from . import findings
 from .differences import Difference, differences
 from .tried import TRIED, is_looked_at, tried
 
@@ -162,13 +162,8 @@ def compare(then: Report, now: Report) -> Comparison:
 def findings_of(report: Report, changes: Iterable[Change]) -> list[Finding]:
     """The violations that changes of the newer report are about, by clause, causes first."""
     meant = {(change.case, change.clause) for change in changes}
-    made: Iterable[Made] = (
-        (case, check)
-        for case in report.cases
-        for check in case.checks
-        if check.verdict is Verdict.VIOLATION and (case.id, check.clause) in meant
-    )
-    return findings.findings_of(report, made)
+    made = findings.broken(report, Verdict.VIOLATION)
+    return findings.findings_of(report, [one for one in made if (one[0].id, one[1].clause) in meant])
 
 
 def _spots(case: CaseRecord | None) -> Mapping[str, Spot]:

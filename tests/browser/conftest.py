@@ -10,6 +10,7 @@ import pytest
 
 from tffs_conformance.reports.forms import html
 from tffs_conformance.reports.model.report import Report
+from tffs_conformance.suite.judge.findings import conclude
 
 Opener = Callable[..., Any]
 Written = Callable[[Report], Path]
@@ -84,7 +85,7 @@ def written(tmp_path: Path) -> Written:
 
     def write(report: Report) -> Path:
         path = tmp_path / "report.html"
-        path.write_text(html.render(report), encoding="utf-8")
+        path.write_text(html.render(conclude(report)), encoding="utf-8")
         return path
 
     return write

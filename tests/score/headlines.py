@@ -28,11 +28,12 @@ from tests.score.faults import KnownFault, known
 from tests.verdict_runs import BACKING, FEW_HISTORIES, Run, perform
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.model.findings import OF_OTHERS, Finding, violations_and_warnings
-from tffs_conformance.reports.model.records import CheckRecord, Ending, StatementKind
+from tffs_conformance.reports.model.findings import Finding
+from tffs_conformance.reports.model.records import OF_OTHERS, CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import catalogue, for_report
+from tffs_conformance.suite.judge.findings import conclude
 
 PLUGINS, MIN_FAULTS, MAX_FAULTS = 60, 2, 5
 #: The seed of the plugins in SAVED.
@@ -195,8 +196,8 @@ def saved_scores() -> Iterator[tuple[str, HeadlineScore]]:
 
 def score(report: Report, faults: Sequence[KnownFault]) -> HeadlineScore:
     """What the headlines of a report are worth, if the plugin has these faults."""
-    violations, warnings = violations_and_warnings(report)
-    return HeadlineScore(tuple(faults), (*violations, *warnings))
+    found = conclude(report)
+    return HeadlineScore(tuple(faults), (*found.violations, *found.warnings))
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -18,6 +18,7 @@ from tffs_conformance.reports.site.standing import CLAUSES as CLAUSE_SIGNS
 from tffs_conformance.reports.site.standing import standings
 from tffs_conformance.reports.site.standing import word as word_of
 from tffs_conformance.suite.contract.catalogue import CONTRACT_VERSION, for_report
+from tffs_conformance.suite.judge.findings import conclude
 
 from .pages import CLONE, Page, all_pages, broken_links, files, made, put, refused, text, words
 
@@ -235,7 +236,7 @@ def test_what_was_not_tried_hides_nothing_and_is_not_hidden(
 ) -> None:
     made_of = [case(f"read/{n}", ("read.hint", verdict)) for n, verdict in enumerate(verdicts)]
     put(published, "part", "1", *GOOD, *made_of)
-    (standing,) = [one for one in standings(newest(read(published))) if one.id == "read.hint"]
+    (standing,) = [one for one in standings(newest(read(published, conclude))) if one.id == "read.hint"]
     ((_, account),) = [one for one in standing.accounts if one[0].plugin == "part"]
     assert account is not None
     assert f"{CLAUSE_SIGNS[word_of(account)].character} {word_of(account)}" == word

@@ -18,6 +18,7 @@ from ..reports.escape import printable
 from ..reports.forms import terminal
 from ..reports.journal import Journal
 from ..reports.model.costs import Costs
+from ..reports.model.findings import Findings
 from ..reports.model.header import FORMER_TIERS
 from ..reports.model.records import CaseRecord
 from ..reports.model.report import Report
@@ -31,6 +32,7 @@ from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
 from ..suite.judge.course import Course
 from ..suite.judge.exit_code import UNWRITABLE, exit_code
+from ..suite.judge.findings import conclude
 from ..suite.judge.gate import Baseline, GateResult
 from ..suite.judge.reports import UnwrittenError, finish
 from . import baselines, collection, services, targets
@@ -56,7 +58,7 @@ class Controller(Session):
         waivers: Mapping[str, Sequence[Waiver]],
         baselines: Mapping[str, Baseline],
         interrupts: Interrupts,
-        reports: dict[str, Report],
+        findings: dict[str, Findings],
         held: dict[str, GateResult],
     ) -> None:
         super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
@@ -70,7 +72,8 @@ class Controller(Session):
         self._interrupted = False
         self._started = time.monotonic()
         self._knowledge: dict[str, Knowledge] = {}
-        self._reports = reports
+        self._reports: dict[str, Report] = {}
+        self._findings = findings
         self._held = held
         self._told_as_failed = 0
         self._left_behind: dict[str, set[str]] = {name: set() for name in self.targets}
@@ -84,12 +87,12 @@ class Controller(Session):
     @classmethod
     def begin(cls, config: pytest.Config) -> Self:
         """Read what the user gave, start services, and look at the plugins. Raises BadUsageError."""
-        reports: dict[str, Report] = {}
+        findings: dict[str, Findings] = {}
         held: dict[str, GateResult] = {}
         if "GITHUB_ACTIONS" in os.environ:
             from . import github  # noqa: PLC0415 - slow to import
 
-            github.attend(config, reports, held)
+            github.attend(config, findings, held)
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
@@ -105,7 +108,7 @@ class Controller(Session):
         # The summary says what pytest's own sections would say, by clause instead of by test.
         if config.option.tbstyle == "auto":
             config.option.tbstyle = "no"
-        run = cls(config, options, prepared, waivers, paired, interrupts, reports, held)
+        run = cls(config, options, prepared, waivers, paired, interrupts, findings, held)
         config.add_cleanup(run.leave)
         config.pluginmanager.register(WarningsAside())
         if not config.option.collectonly:
@@ -265,6 +268,7 @@ class Controller(Session):
                 self._unwritten.add(name)
                 if not self._unwritable:
                     self._unwritable = self._seen_until_then(name, unwritten.error)
+        self._findings |= {name: conclude(report) for name, report in self._reports.items()}
         if self._unwritable:
             session.exitstatus = UNWRITABLE
             return
@@ -286,11 +290,11 @@ class Controller(Session):
 
     def _render(self) -> None:
         """Write the reports in the other forms that were asked for."""
-        for name, report in self._reports.items():
+        for name, findings in self._findings.items():
             directory = self._directory(name)
             for form in self.options.forms:
                 try:
-                    forms.write(form, report, directory)
+                    forms.write(form, findings, directory)
                 except OSError as error:
                     self._troubles.append(f"{form.file} cannot be written: {printable(str(error))}")
 
@@ -361,10 +365,10 @@ class Controller(Session):
         if self.config.option.reportchars == "fE":
             terminalreporter.reportchars = ""
         writer = terminalreporter._tw
-        for name, report in self._reports.items():
+        for name, findings in self._findings.items():
             directory = None if name in self._unwritten else self._directory(name)
             for text, markup in terminal.summary(
-                report, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
+                findings, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
             ):
                 writer.line(text, **markup)
             if name in self._held:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ..reports.forms import github, markdown
-from ..reports.model.report import Report
+from ..reports.model.findings import Findings
+from ..suite.judge.compare import findings_of
 from ..suite.judge.gate import GateResult
 
 #: Bytes that the summary of one step may have. GitHub refuses all of a larger one.
@@ -22,11 +23,11 @@ LIMIT = 1 << 20
 _LEAST = 2000
 
 
-def attend(config: pytest.Config, reports: Mapping[str, Report], held: Mapping[str, GateResult]) -> None:
-    """Where this is a job of GitHub's, say at the end of the run what `reports` and gates hold by then, by target."""
+def attend(config: pytest.Config, findings: Mapping[str, Findings], held: Mapping[str, GateResult]) -> None:
+    """Where this is a job of GitHub's, say at the end of the run what reports and gates hold by then, by target."""
     if is_there():
         stack = ExitStack()
-        stack.callback(say, reports, held)
+        stack.callback(say, findings, held)
         stack.enter_context(no_commands())
         config.add_cleanup(stack.close)
 
@@ -50,27 +51,27 @@ def no_commands() -> Iterator[None]:
         _print(github.go_on(token))
 
 
-def say(reports: Mapping[str, Report], held: Mapping[str, GateResult]) -> None:
+def say(findings: Mapping[str, Findings], held: Mapping[str, GateResult]) -> None:
     """Print the annotations, and append to the summary of the step."""
-    gates = {name: github.Gated({change.clause for change in one.new}, one.reasons) for name, one in held.items()}
-    for line in github.annotations(reports.values(), gates):
+    gates = {name: github.Gated(findings_of(one.report, one.new), one.reasons) for name, one in held.items()}
+    for line in github.annotations(findings.values(), gates):
         _print(line)
     if path := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
-            _summarise(Path(path), reports)
+            _summarise(Path(path), findings)
         except OSError as error:
             _print(github.command("warning", f"the summary of the job cannot be written: {error}"))
 
 
-def _summarise(path: Path, reports: Mapping[str, Report]) -> None:
+def _summarise(path: Path, findings: Mapping[str, Findings]) -> None:
     """Append each report to the summary. Raises OSError."""
     with path.open("a", encoding="utf-8") as file:
-        for name, report in reports.items():
+        for name, one in findings.items():
             room = min(markdown.LIMIT, LIMIT - file.tell() - 1)
             if room < _LEAST:
                 _print(github.command("warning", f"the summary of the job has no room for {name}"))
                 return
-            file.write("\n" + markdown.bounded(report, room))
+            file.write("\n" + markdown.bounded(one, room))
             file.flush()
 
 

@@ -8,9 +8,11 @@ import click
 from ...harness.native import NativePartsMissingError, native_directory
 from ...harness.targets import runtimes
 from ...harness.targets.shipped import shipped
+from ...reports.anonymous import anonymous
 from ...reports.escape import printable
 from ...reports.model.report import Report
 from ...reports.publish import NotPublishableError, publish
+from ...suite.judge.findings import conclude
 from ..report.reading import load
 
 #: Where a clone keeps them.
@@ -42,11 +44,10 @@ def add(path: Path, name: str | None, version: str | None, into: Path) -> None:
     report = load(path)
     try:
         for written in publish(
-            report,
+            conclude(anonymous(report, own_folders())),
             into,
             name or report.target.name,
             version or _version(report),
-            folders=own_folders(),
         ):
             click.echo(f"written: {written}")
     except (NotPublishableError, OSError) as error:

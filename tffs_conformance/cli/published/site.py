@@ -7,6 +7,7 @@ import click
 from ... import __version__
 from ...reports.errors import ReportError
 from ...suite.contract.catalogue import CONTRACT_VERSION
+from ...suite.judge.findings import conclude
 from .add import PUBLISHED
 
 
@@ -46,7 +47,7 @@ def site(out: Path, published: Path, source: str | None, url: str | None) -> Non
         ) from None
     addresses = _address("--source", source), _address("--url", url)
     try:
-        made_of = Site(read(published), *addresses)
+        made_of = Site(read(published, conclude), *addresses)
         files, complaints = made(made_of, published, __version__, CONTRACT_VERSION)
         folder.claim(out)
         count = folder.write(out, files)

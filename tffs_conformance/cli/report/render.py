@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ...reports.forms import FORMS, write
+from ...suite.judge.findings import conclude
 from .reading import load_or_recover
 
 
@@ -34,9 +35,9 @@ def render(path: Path, out: Path | None, **wanted: bool) -> None:
     forms = [form for form in FORMS if wanted[form.name]]
     if not forms:
         raise click.UsageError("say in which form: " + ", ".join(f"--{form.name}" for form in FORMS))
-    report = load_or_recover(path)
+    found = conclude(load_or_recover(path))
     for form in forms:
         try:
-            click.echo(f"written: {write(form, report, out or path.parent)}")
+            click.echo(f"written: {write(form, found, out or path.parent)}")
         except OSError as error:
             raise click.ClickException(str(error)) from None

@@ -8,6 +8,7 @@ import click
 from ...reports.forms import terminal
 from ...reports.forms.lines import Line
 from ...run.github import no_commands
+from ...suite.judge.findings import conclude
 from .reading import load_or_recover, tell_selection
 
 
@@ -20,7 +21,7 @@ def show(path: Path, verbosity: int) -> None:
     From the journal of a run that was killed, write its report first, marked incomplete.
     """
     report = tell_selection(path, load_or_recover(path))
-    show_lines(terminal.summary(report, width=100, directory=path.parent, verbosity=verbosity))
+    show_lines(terminal.summary(conclude(report), width=100, directory=path.parent, verbosity=verbosity))
 
 
 def show_lines(lines: Iterable[Line]) -> None:
