@@ -23,8 +23,7 @@ Values = tuple[int | float | bytes, ...]
 
 def options(case: Case) -> tuple[Option, ...]:
     """Get all options that have a value, as a set-up step. Block the case where there are none."""
-    if not case.fs.available("get_filesystem_configuration"):
-        case.missing("get_filesystem_configuration")
+    case.needs("get_filesystem_configuration")
     with case.setup:
         every = case.setup.require(case.tables.get_filesystem_configuration()).options
     known = tuple(option for option in every if option.values)
@@ -166,8 +165,7 @@ def test_set_each_to_what_it_is(case: Case) -> None:
          "common.arguments-unchanged")  # fmt: skip
 def test_round_trip(case: Case, op: str) -> None:
     """Each option is set to other values of its type, one after the other, and all options are read back."""
-    if not case.fs.available(op):
-        case.missing(op)
+    case.needs(op)
     before = now(case)
     for known in options(case):
         for values in (known.values, *others(known)):
@@ -192,8 +190,7 @@ def test_ends(case: Case, op: str) -> None:
 
     The plugin may refuse any of these. What it takes it keeps, and what it refuses changes nothing.
     """
-    if not case.fs.available(op):
-        case.missing(op)
+    case.needs(op)
     for known in options(case):
         for values in at_the_ends(known):
             before = now(case)
@@ -212,8 +209,7 @@ def test_ends(case: Case, op: str) -> None:
 @clauses("configuration.disturbs-no-other")
 def test_together(case: Case, op: str) -> None:
     """All options are set to another value, one by one, and keep what they have then while the others are set."""
-    if not case.fs.available(op):
-        case.missing(op)
+    case.needs(op)
     before, expected = options(case), now(case)
     for _ in range(2):
         # In the second round none of them has the value of the start any more.
@@ -273,8 +269,7 @@ def test_near_keys(case: Case) -> None:
 def test_lent(case: Case) -> None:
     """An option is set and much else asked for; the memory that was lent means something else by then."""
     clause, op = "configuration.copies-what-it-is-lent", "set_filesystem_configuration"
-    if not case.fs.available(op):
-        case.missing(op)
+    case.needs(op)
     taken = False
     for known in options(case):
         for values in (*others(known), known.values):

@@ -36,9 +36,7 @@ each_way = pytest.mark.parametrize("way", ["exit", "quick_exit"])
 def test_beside_threads(case: Case, what: str, way: str) -> None:
     """Four threads do the same again and again, each on names of its own, and the process ends beside them."""
     programs = [_program(case, what, f"thread{number}") for number in range(THREADS)]
-    for step in programs[0].steps:
-        if step.op not in case.fs.present:
-            case.missing(step.op)
+    case.needs(*(step.op for step in programs[0].steps), itself=True)
     case.setup.write("closed", CONTENT)
     with case.setup:
         for timed in (timed for thread in run(case.tables, programs) for timed in thread):

@@ -35,9 +35,9 @@ HELD = [
 def test_pairs(case: Case, op: str, situation: str) -> None:
     """Each two ops, the first of this kind, in every situation of two names."""
     registered(case)
-    from ..properties.block import HistoryBlock, performable
+    from ..properties.block import HistoryBlock
 
-    performable(case, [op])
+    case.needs(op)
     HistoryBlock(case, lambda maker: maker.pairs(op, situation)).run()
 
 
@@ -48,9 +48,9 @@ def test_pairs(case: Case, op: str, situation: str) -> None:
 def test_reached(case: Case, op: str, situation: str) -> None:
     """Each two ops behind a third of this kind, which changed what was there."""
     registered(case)
-    from ..properties.block import HistoryBlock, performable
+    from ..properties.block import HistoryBlock
 
-    performable(case, [op])
+    case.needs(op)
     HistoryBlock(case, lambda maker: maker.reached(op, situation)).run()
 
 
@@ -60,7 +60,7 @@ def test_reached(case: Case, op: str, situation: str) -> None:
 def test_held(case: Case, opener: str, op: str) -> None:
     """Each two ops, the first of this kind, while a file is open that is used behind them."""
     registered(case)
-    from ..properties.block import HistoryBlock, performable
+    from ..properties.block import HistoryBlock
 
-    performable(case, [opener, op])
+    case.needs(opener, op)
     HistoryBlock(case, lambda maker: maker.held(opener, op)).run()

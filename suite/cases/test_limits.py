@@ -100,8 +100,7 @@ def test_room_again(case: Case) -> None:
 )
 def test_no_room_to_move(case: Case, op: str, there: bool) -> None:
     """A file that is larger than a file of this process may be is copied or renamed: whole, or not at all."""
-    if op not in case.fs.present:
-        case.missing(op)
+    case.needs(op, itself=True)
     large, old = b"large" * ROOM, b"an older one"
     case.setup.write("source", large)
     before: Tree = {"source": large, "target": old} if there else {"source": large}
@@ -144,8 +143,7 @@ def judge(case: Case, got: Outcome[object]) -> None:
 @clauses("common.status-is-reset", "common.success-sets-ok")
 def test_used_status(case: Case, op: str) -> None:
     """The op succeeds with a status that arrives with an error in it."""
-    if op not in case.fs.present:
-        case.missing(op)
+    case.needs(op, itself=True)
     prepared(case)
     # Names are translated before the block, because translate_name has no status.
     SUCCESSES["path_exists"](case)
@@ -158,8 +156,7 @@ def test_used_status(case: Case, op: str) -> None:
 @clauses("common.status-is-reset", "common.success-sets-ok")
 def test_used_status_on_a_file(case: Case, op: str) -> None:
     """The op of an open file succeeds with a status that arrives with an error in it."""
-    if op not in case.fs.present:
-        case.missing(op)
+    case.needs(op, itself=True)
     uri = case.setup.write("file", b"content")
     with case.setup:
         writer = case.setup.opened(case.fs.new_writable_file(case.uri("new")))

@@ -33,13 +33,6 @@ def often(rounds: int) -> Iterator[int]:
             return
 
 
-def needs(case: Case, *ops: str) -> None:
-    """End the case as absent where the plugin lacks one of these ops: programs of threads use no defaults of core."""
-    for op in ops:
-        if op not in case.fs.present:
-            case.missing(op)
-
-
 def actors(case: Case, count: int = THREADS) -> list[Actor]:
     """Programs for threads that work in the case's directory."""
     directory = case.fs.translate(case.uri())
@@ -81,7 +74,7 @@ RACES: dict[str, tuple[Files, tuple[tuple[str, ...], ...]]] = {
 @clauses(*SURVIVED)
 def test_one_winner(case: Case, op: str) -> None:
     """Four threads do the same to one name, and then the next round to the next name."""
-    needs(case, op)
+    case.needs(op, itself=True)
     before, each = RACES[op]
     wrong = ""
     for number in often(ROUNDS // 2):
@@ -120,7 +113,7 @@ def fits(case: Case, some: list[Actor], start: Files, rounds: int = ROUNDS) -> N
 @clauses("common.fits-an-order", *SURVIVED)
 def test_replacing(case: Case) -> None:
     """Each thread writes a file of its own, renames it to the one name, and reads what is there."""
-    needs(case, "rename_file", "new_writable_file", "new_random_access_file")
+    case.needs("rename_file", "new_writable_file", "new_random_access_file", itself=True)
     case.setup.write("target", b"first")
     some = actors(case)
     for k, actor in enumerate(some):
@@ -134,7 +127,7 @@ def test_replacing(case: Case) -> None:
 @clauses("common.fits-an-order", *SURVIVED)
 def test_moving(case: Case) -> None:
     """Two threads rename a file there and back, two look for it at both places."""
-    needs(case, "rename_file", "path_exists")
+    case.needs("rename_file", "path_exists", itself=True)
     case.setup.write("here", b"content")
     some = actors(case)
     for k, actor in enumerate(some):
@@ -165,8 +158,8 @@ MIXED = (
 @clauses("common.fits-an-order", *SURVIVED)
 def test_mixed(case: Case, seed: int) -> None:
     """Three threads with small programs that chance wrote, the same for the same number."""
-    needs(case, "create_dir", "delete_dir", "path_exists", "rename_file", "delete_file", "new_random_access_file",
-          "new_writable_file")  # fmt: skip
+    case.needs("create_dir", "delete_dir", "path_exists", "rename_file", "delete_file", "new_random_access_file",
+               "new_writable_file", itself=True)  # fmt: skip
     case.setup.write("a", b"first")
     chance = random.Random(seed)
     some = actors(case, 3)
@@ -195,7 +188,7 @@ CREATING = {"files": "new_writable_file", "directories": "create_dir", "renames"
 @clauses(*SURVIVED)
 def test_no_change_is_lost(case: Case, what: str) -> None:
     """Eight threads make a name each in one directory; then all are looked for."""
-    needs(case, CREATING[what], "get_children")
+    case.needs(CREATING[what], "get_children", itself=True)
     lost: list[str] = []
     for number in often(ROUNDS // 4):
         names = [f"round{number}-{k}" for k in range(2 * THREADS)]
@@ -234,7 +227,7 @@ UNDONE = {"create_dir": ("create_dir", "delete_dir"), "rename_file": ("rename_fi
 @clauses(*SURVIVED)
 def test_there_and_back(case: Case, op: str) -> None:
     """Two threads do the same to one name and undo it, twice in each of many rounds; a third one looks."""
-    needs(case, *UNDONE[op], "path_exists")
+    case.needs(*UNDONE[op], "path_exists", itself=True)
     start: Files = frozenset()
     if op == "rename_file":
         case.setup.write("name", b"content")
@@ -264,7 +257,7 @@ def test_there_and_back(case: Case, op: str) -> None:
 @clauses(*SURVIVED)
 def test_listing(case: Case, op: str) -> None:
     """Two threads list, two create and delete names before, among and behind those that stay."""
-    needs(case, op, "create_dir", "delete_dir")
+    case.needs(op, "create_dir", "delete_dir", itself=True)
     stay = {f"b{k}" for k in range(6)} | {f"d{k}" for k in range(6)}
     come = {f"{letter}{k}" for letter in "ace" for k in (6, 7)}
     for name in sorted(stay):
@@ -303,7 +296,7 @@ PIECES = 6
 @clauses("read.beside-a-writer", "append.succeeds", "close.succeeds", *SURVIVED)
 def test_reading_beside_a_writer(case: Case) -> None:
     """One thread appends and flushes, three open the file and read it whole; at the end all of it is there."""
-    needs(case, "new_random_access_file")
+    case.needs("new_random_access_file", itself=True)
     whole = PIECE * PIECES
     wrong: list[str] = []
     for number in often(ROUNDS // 5):
@@ -355,7 +348,7 @@ def out_of_step(thread: list[Timed], whole: bytes) -> str:
 @clauses("append.two-writers", *SURVIVED)
 def test_two_writers(case: Case) -> None:
     """Two threads append lines to one file, each through a handle of its own."""
-    needs(case, "new_appendable_file")
+    case.needs("new_appendable_file", itself=True)
     uri = case.setup.write("file", b"")
     lines = 50
     with case.setup:

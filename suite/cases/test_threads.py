@@ -195,9 +195,8 @@ def _read(program: Program, file: str, n: int) -> None:
 @clauses("rename_file.is-atomic", "rename_file.succeeds")
 def test_rename_is_atomic(case: Case) -> None:
     """One thread replaces a file by renaming another one onto it, three look whether it is there."""
-    if "rename_file" not in case.fs.present:
-        # Core's default copies and deletes. It empties the target first, for which the plugin is not to blame.
-        case.missing("rename_file")
+    # Core's default copies and deletes. It empties the target first, for which the plugin is not to blame.
+    case.needs("rename_file", itself=True)
     if case.surroundings.seeded:
         case.missing("new_writable_file")
     target, other = (case.fs.translate(uri) for uri in (case.setup.write("target", b"old"), case.uri("other")))
@@ -246,9 +245,7 @@ def test_rename_is_atomic(case: Case) -> None:
 @clauses("common.filesystem-is-thread-safe", "robustness.no-crash", "robustness.no-hang")
 def test_changes(case: Case) -> None:
     """Two threads create and delete what two others list and ask about."""
-    for op in ("create_dir", "delete_dir", "get_children"):
-        if op not in case.fs.present:
-            case.missing(op)
+    case.needs("create_dir", "delete_dir", "get_children", itself=True)
     directory = case.fs.translate(case.setup.mkdir("directory"))
     makers, askers = [], []
     for k in range(2):

@@ -143,6 +143,12 @@ class Case:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
         self.surroundings.missing(op)
 
+    def needs(self, *ops: str, itself: bool = False) -> None:
+        """End the case where one of these can be performed neither by the plugin nor by core, or not by `itself`."""
+        for op in ops:
+            if not (op in self.fs.present if itself else self.fs.available(op)):
+                self.missing(op)
+
     def blocked(self, op: str, why: str) -> NoReturn:
         """End the case: it cannot be run, because of `op`."""
         raise BlockedError(op, why)

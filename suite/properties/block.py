@@ -3,7 +3,7 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops.outcomes import Existence, Outcome
@@ -122,10 +122,3 @@ class HistoryBlock:
         if self._suspected:
             words.append(f"{self._suspected} differed among others")
         return ", ".join(words)
-
-
-def performable(case: Case, ops: Sequence[str]) -> None:
-    """End the case where one of these ops cannot be performed."""
-    for op in ops:
-        if op not in case.surroundings.available_ops:
-            case.missing(op)
