@@ -40,7 +40,9 @@ class HostFilesystem(HostedOps, Defaults):
         unimplemented: frozenset[str] = frozenset(),
         is_directory_ok_for_files: bool = False,
     ) -> None:
-        super().__init__(raw, present - unimplemented, guard)
+        can = present - unimplemented
+        # A reader that reads nothing is of no use: what would open one is as good as not there.
+        super().__init__(raw, can if "read" in can else can - {"new_random_access_file"}, guard)
         self._unimplemented = unimplemented & present
         self._ok_for_files = is_directory_ok_for_files
 
@@ -60,7 +62,8 @@ class HostFilesystem(HostedOps, Defaults):
         if op in self._unimplemented:
             return f"{op} answers UNIMPLEMENTED"
         if not available(op, self.present, self._unimplemented):
-            return f"the plugin does not provide {op}"
+            lacks = "read" if op == "new_random_access_file" and "read" not in self.present else op
+            return f"the plugin does not provide {lacks}"
         if not self.available(op):
             return f"core's default for {op} goes wrong where is_directory answers OK for a file"
         return f"the plugin leaves {op} to core"

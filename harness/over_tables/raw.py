@@ -7,6 +7,7 @@ the code UNIMPLEMENTED and the source ABSENT. `DiedError` is raised where the pl
 import os
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from ..ops.codes import Code
@@ -181,7 +182,10 @@ class RawFilesystem:
             )
 
         arguments: list[Value] = [self.filesystem, int(with_statuses), *map(os.fsencode, paths)]
-        return self.perform("paths_exist", arguments, take, Existence(False, None))
+        got = self.perform("paths_exist", arguments, take, Existence(False, None))
+        # Its statuses are all that it can say so with.
+        says_so = not got.value.returned and {one.code for one in got.value.statuses or ()} == {Code.UNIMPLEMENTED}
+        return replace(got, code=Code.UNIMPLEMENTED) if says_so else got
 
     def stat(self, path: str) -> Outcome[Statistics]:
         """The statistics as the op left them, poison included."""

@@ -1,5 +1,9 @@
 // Ops that are not there, so that core does what it has a default for.
 
+#include <string>
+#include <tuple>
+#include <type_traits>
+
 #include "choices.h"
 
 namespace choices {
@@ -29,7 +33,58 @@ constexpr auto kReadOnly =
             &Ops::recursively_create_dir, &Ops::delete_file, &Ops::delete_dir,
             &Ops::delete_recursively, &Ops::rename_file, &Ops::copy_file>;
 
+// An op that answers UNIMPLEMENTED, and does nothing.
+template <typename Function>
+struct Unsupported;
+template <typename Result, typename... Arguments>
+struct Unsupported<Result (*)(Arguments...)> {
+  static Result Call(Arguments... arguments) {
+    constexpr const char* kMessage = "this plugin does not do that";
+    const auto all = std::tuple(arguments...);
+    using Last = std::tuple_element_t<sizeof...(Arguments) - 1, decltype(all)>;
+    if constexpr (std::is_same_v<Last, const Status>) {
+      TF_SetStatus(std::get<sizeof...(Arguments) - 1>(all), TF_UNIMPLEMENTED, kMessage);
+    } else if constexpr (std::is_same_v<Last, Status* const>) {  // paths_exist has one for each path
+      for (int k = 0; std::get<3>(all) != nullptr && k < std::get<2>(all); ++k)
+        TF_SetStatus(std::get<3>(all)[k], TF_UNIMPLEMENTED, kMessage);
+    }
+    if constexpr (std::is_same_v<Result, int> || std::is_same_v<Result, int64_t>) {
+      return -1;
+    } else if constexpr (!std::is_void_v<Result>) {
+      return Result();
+    }
+  }
+};
+
+// Leaves out the op `name`, or lets it answer UNIMPLEMENTED.
+struct LeaveOut {
+  support::Tables& tables;
+  const std::string name;
+  const bool entirely;
+  bool found = false;
+
+  template <auto Entry>
+  void Op(const char* op) {
+    if (op != name) return;
+    found = true;
+    Leave(Entry);
+  }
+  template <typename Table, typename Function>
+  void Leave(Function Table::* entry) {
+    Replace(tables, entry, entirely ? nullptr : Unsupported<Function>::Call);
+  }
+};
+
 }  // namespace
+
+bool LeaveOutOp(support::Tables& tables, const std::string& choice) {
+  const size_t colon = choice.find(':');
+  const std::string way = choice.substr(0, colon);
+  if (colon == std::string::npos || (way != "without" && way != "unsupported")) return false;
+  LeaveOut leave{tables, choice.substr(colon + 1), way == "without"};
+  fakes::ForEachOp(leave);
+  return leave.found;
+}
 
 std::vector<Choice> AbsentChoices() {
   return {

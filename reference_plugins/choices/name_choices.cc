@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,21 @@ bool IsLegal(Path path) {
 constexpr const char* kIllegal = "a name of this kind cannot be had here";
 
 bool IsIllegal(Path path) { return !IsLegal(path); }
+
+bool IsNotAscii(Path path) {
+  const std::string text = path;
+  return std::any_of(text.begin(), text.end(), [](char byte) { return byte < 0; });
+}
+
+// Whether a name in `path` is none that Windows takes.
+bool IsNotForWindows(Path path) {
+  const auto names = support::Components(path);
+  return std::any_of(names.begin(), names.end(), [](const auto& name) {
+    const std::string text(name);
+    return text.find_first_of("\\:\"<>|") != std::string::npos || text.back() == ' ' ||
+           (text.back() == '.' && text != "." && text != "..");
+  });
+}
 
 // Whether a file stands right above `path`.
 bool IsRightBelowAFile(Path path) {
@@ -129,6 +145,13 @@ void AskForEach(support::Tables& tables) {
   tables.filesystem.paths_exist = AllLegal;
 }
 
+template <Met met>
+void Invalid(support::Tables& tables) {
+  refusal = TF_INVALID_ARGUMENT;
+  fakes::ForEachPathOp(RefuseEach<met, AnswerIllegal>{tables});
+  AskForEach(tables);
+}
+
 void IllegalNames(support::Tables& tables) {
   fakes::ForEachPathOp(RefuseEach<IsIllegal, AnswerIllegal>{tables});
   AskForEach(tables);
@@ -166,6 +189,10 @@ std::vector<Choice> NameChoices() {
          IllegalNames(tables);
        },
        false},
+      {"ascii-names", "which names are illegal, and what that answers (A4)",
+       "those that are not ASCII: INVALID_ARGUMENT", Invalid<IsNotAscii>, false},
+      {"windows-names", "which names are illegal, and what that answers (A4)",
+       "those that Windows does not take: INVALID_ARGUMENT", Invalid<IsNotForWindows>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",

@@ -20,7 +20,7 @@ namespace {
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
   for (const auto& theme : {SyncChoices(), PathChoices(), NameChoices(), StatusChoices(),
-                            ListingChoices(), SlowChoice(), ProcessChoice(), AbsentChoices()}) {
+                            ListingChoices(), SlowChoice(), ProcessChoice(), BoundedChoices(), AbsentChoices()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
@@ -44,6 +44,7 @@ support::Tables Chosen() {
   std::set<std::string> chosen;
   for (std::string name; std::getline(names, name, ',');) {
     const auto is_it = [&](const Choice& choice) { return choice.name == name; };
+    if (LeaveOutOp(tables, name)) continue;
     if (name != "all" && std::none_of(known.begin(), known.end(), is_it)) Unknown(name, known);
     chosen.insert(name);
   }

@@ -15,7 +15,7 @@ from ..engine.case import Case
 from ..engine.marks import clauses, many_calls
 from .names import escaped
 from .test_bulk import write
-from .test_names import CONTENT, KEPT, accepted, behind, is_file, kept, says_not_found, written
+from .test_names import CONTENT, KEPT, accepted, behind, is_file, is_mapped, kept, says_not_found, written
 
 #: How tools call what belongs to a file or a directory, by what it is.
 NEIGHBOURS: Mapping[str, str] = {
@@ -73,8 +73,7 @@ def made(case: Case, kind: str, *paths: str) -> dict[str, bytes]:
 
 def synced(case: Case) -> Outcome[Any]:
     """Write a new file, and see to it that it lasts before more is appended."""
-    if not case.fs.available("sync"):
-        case.missing("sync")
+    case.needs("sync")
     with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("new"))) as file:
         case.setup.require(file.append(CONTENT))
         got = file.sync()
@@ -141,6 +140,7 @@ def test_beside(case: Case, name: str, kind: str) -> None:
         write(case, got, CONTENT)
     for path, content in there.items():
         reader = case.fs.new_random_access_file(case.uri(path))
+        case.check.implemented(reader)
         now = f"code={reader.code}".encode()
         if reader.ok:
             with case.setup, case.setup.opened(reader) as file:
@@ -160,15 +160,7 @@ def test_found(case: Case, kind: str) -> None:
     there = made(case, kind, "file")
     names = [path.partition("/")[0] for path in there]
     is_file(case, file)
-    region_op = "new_read_only_memory_region_from_file"
-    if case.fs.available(region_op) and region_op not in case.bench.claims.ops_given_up:
-        opened = case.fs.new_read_only_memory_region_from_file(file)
-        if not case.check.unimplemented(opened):
-            kept(case, opened)
-            with case.setup.opened(opened) as region:
-                length = region.length().value
-                case.check.equal(KEPT, "length: length", len(CONTENT), length)
-                case.check.equal(KEPT, "data", CONTENT, region.data(0, min(length, len(CONTENT))).value[1])
+    is_mapped(case, file, CONTENT)
     for path, content in there.items():
         length = kept(case, case.fs.stat(case.uri(path))).length
         case.check.equal(KEPT, f"stat of {path}: length", len(content), length)

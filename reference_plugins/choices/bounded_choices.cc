@@ -1,0 +1,135 @@
+// What there is no more of than so much: open files, bytes of a file, calls that are remembered,
+// connections.
+
+#include <fcntl.h>
+
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "choices.h"
+#include "support/status.h"
+
+namespace choices {
+namespace {
+
+using support::SetError;
+
+using RegionOps = TF_ReadOnlyMemoryRegionOps;
+
+std::mutex mutex;
+
+constexpr int kMostOpen = 64;
+std::atomic<int> open_files{0};
+
+template <auto Entry, typename File>
+void Open(Filesystem filesystem, Path path, File* file, Status status) {
+  if (++open_files > kMostOpen) {
+    SetError(status, TF_RESOURCE_EXHAUSTED, path, "too many files are open");
+  } else {
+    before<Open<Entry, File>>(filesystem, path, file, status);
+  }
+  if (TF_GetCode(status) != TF_OK) --open_files;
+}
+
+template <auto Entry, typename File>
+void Forget(File* file) {
+  --open_files;
+  before<Forget<Entry, File>>(file);
+}
+
+template <typename File, auto cleanup, auto... openers>
+void Count(support::Tables& tables) {
+  (Take<openers, Open<openers, File>>(tables), ...);
+  Take<cleanup, Forget<cleanup, File>>(tables);
+}
+
+void FewOpenFiles(support::Tables& tables) {
+  Count<TF_RandomAccessFile, &ReaderOps::cleanup, &Ops::new_random_access_file>(tables);
+  Count<TF_WritableFile, &WriterOps::cleanup, &Ops::new_writable_file, &Ops::new_appendable_file>(
+      tables);
+  Count<TF_ReadOnlyMemoryRegion, &RegionOps::cleanup, &Ops::new_read_only_memory_region_from_file>(
+      tables);
+}
+
+constexpr int64_t kLargest = 100'000;
+
+void SmallAppend(const TF_WritableFile* file, const char* buffer, size_t n, Status status) {
+  Status own = TF_NewStatus();
+  const int64_t size = posix::WritableFileOps().tell(file, own);
+  TF_DeleteStatus(own);
+  if (size + static_cast<int64_t>(n) > kLargest)
+    return TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no file is larger than 100000 bytes");
+  before<SmallAppend>(file, buffer, n, status);
+}
+
+// What happens at each call, before it.
+void (*at_each_call)() = nullptr;
+
+template <auto Entry, typename Type = decltype(Entry)>
+struct Noted;
+template <auto Entry, typename Ops, typename Result, typename... Arguments>
+struct Noted<Entry, Result (*Ops::*)(Arguments...)> {
+  static inline Result (*before)(Arguments...);
+  static Result Call(Arguments... arguments) {
+    at_each_call();
+    return before(arguments...);
+  }
+};
+
+void AtEachCall(support::Tables& tables, void (*what)()) {
+  at_each_call = what;
+  Wrapping<Noted> wrapping{tables};
+  fakes::ForEachPathOp(wrapping);
+  wrapping.Add<&Ops::paths_exist>();
+  wrapping.Add<&Ops::translate_name>();
+  wrapping.Add<&Ops::flush_caches>();
+  wrapping.Add<&ReaderOps::read>();
+  wrapping.Add<&WriterOps::append>();
+  wrapping.Add<&WriterOps::tell>();
+  wrapping.Add<&WriterOps::flush>();
+  wrapping.Add<&WriterOps::sync>();
+  wrapping.Add<&WriterOps::close>();
+}
+
+void RememberCall() {
+  struct Call {
+    timespec when;
+    char more[48];
+  };
+  static std::array<std::unique_ptr<Call>, 4096> calls;
+  static size_t count = 0;
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto& call = calls[count++ % calls.size()];
+  if (call == nullptr) call = std::make_unique<Call>();
+  clock_gettime(CLOCK_MONOTONIC, &call->when);
+}
+
+void ConnectAsNeeded() {
+  static std::array<int, 256> connections;
+  static size_t count = 0;
+  const std::lock_guard<std::mutex> lock(mutex);
+  int& connection = connections[count++ % connections.size()];
+  if (connection == 0) connection = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+}  // namespace
+
+std::vector<Choice> BoundedChoices() {
+  return {
+      {"few-open-files", "how many files may be open at a time",
+       "64, and RESOURCE_EXHAUSTED beyond", FewOpenFiles, false},
+      {"small-files", "how large a file may be", "100,000 bytes, and RESOURCE_EXHAUSTED beyond",
+       Take<&WriterOps::append, SmallAppend>, false},
+      {"remembers-calls", "what a plugin keeps of past calls", "the last 4,096",
+       [](support::Tables& tables) { AtEachCall(tables, RememberCall); }, false},
+      {"connects-as-needed", "when a plugin opens its connections",
+       "each of 256 when it is its turn",
+       [](support::Tables& tables) { AtEachCall(tables, ConnectAsNeeded); }, false},
+  };
+}
+
+}  // namespace choices
