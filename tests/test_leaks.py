@@ -63,6 +63,9 @@ def test_leak_of_a_round_is_given_for_each_call(tmp_path: Path) -> None:
         ("fakes/faulty", {"TFFS_FAULT": "fills-a-cache:stat"}),
         # A slow one is repeated less often.
         ("posix_choices", {"TFFS_CHOICES": "slow"}),
+        # A ring of 4,096 calls, and a pool of 256 connections.
+        ("posix_choices", {"TFFS_CHOICES": "remembers-calls"}),
+        ("posix_choices", {"TFFS_CHOICES": "connects-as-needed"}),
     ],
 )
 def test_what_stops_growing_is_no_leak(tmp_path: Path, plugin: str, environment: dict[str, str]) -> None:

@@ -1,7 +1,8 @@
 """Finds leaks from outside of the plugin: repeats a program of ops and counts what the host process holds more of.
 
 Only what grows every time is a leak. What grows once is a cache or a table made at first use. So the program runs a few
-times before anything is counted, and what seems to grow must grow by as much again over twice as many rounds.
+times before anything is counted, and what seems to grow must grow by as much again over twice as many rounds. What
+fills once, as a ring of calls or a pool of connections does, is full afterwards: then it must go on to grow.
 """
 
 import mmap
@@ -17,6 +18,9 @@ LEAST: Mapping[str, int] = {"descriptors": 1, "threads": 1, "mapped": mmap.PAGES
 NOISE = 4096
 #: Rounds to warm up, to count descriptors and threads, and to count bytes. A slow plugin gets fewer.
 WARM, COUNTED, WEIGHED = 16, 32, 512
+#: What fills once holds no more than this, and is full after so many rounds, or seconds.
+FULL: Mapping[str, int] = {"descriptors": 256, "threads": 64, "mapped": 4 << 20, "heap": 4 << 20}
+FILLING, FILLING_SECONDS = 4096, 5.0
 #: Fewer rounds than this do not suffice for a verdict.
 FEWEST = 4
 #: Seconds after which no further rounds begin.
@@ -41,10 +45,10 @@ def leaked_per_round(host: Host, repeat: Repeat) -> dict[str, int]:
     return found or _growing(host, repeat, WEIGHED, ("heap",))
 
 
-def _perform(repeat: Repeat, wanted: int) -> int:
+def _perform(repeat: Repeat, wanted: int, seconds: float = SECONDS) -> int:
     """Perform this many rounds, or as many as there is time for. Return their number."""
     done, started = 0, time.perf_counter()
-    while done < FEWEST or (done < wanted and time.perf_counter() - started < SECONDS):
+    while done < FEWEST or (done < wanted and time.perf_counter() - started < seconds):
         more = min(max(done, 1), wanted - done)
         repeat(more)
         done += more
@@ -52,7 +56,7 @@ def _perform(repeat: Repeat, wanted: int) -> int:
 
 
 def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> dict[str, int]:
-    """Which of `names` grow by at least their LEAST per round, and again over twice as many rounds."""
+    """Which of `names` grow by at least their LEAST per round, again over twice as many, and when all is full."""
     before = State.of(host)
     rounds = _perform(repeat, wanted)
     suspects = _settled(host, before, rounds, names)
@@ -61,6 +65,12 @@ def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> d
         repeat(rounds)
         repeat(rounds)
         suspects = _settled(host, before, 2 * rounds, suspects)
+    if suspects:
+        filling = min(FILLING, *(FULL[name] // growth for name, growth in suspects.items()))
+        _perform(repeat, max(FEWEST, filling), FILLING_SECONDS)
+        before = State.of(host)
+        repeat(rounds)
+        suspects = _settled(host, before, rounds, suspects)
     return suspects
 
 
