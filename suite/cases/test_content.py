@@ -132,6 +132,7 @@ def goes(case: Case, uri: str, content: bytes) -> None:
 def test_comes_and_goes(case: Case, what: str) -> None:
     """A file of this content comes in several ways, is read beside another one as long, mapped, copied and renamed."""
     content = CONTENTS[what]
+    case.surroundings.within_size(len(content))
     for name, (way, clause) in COMES.items():
         got = case.setup.content(come(case, name, way, content))
         said = "append.writes-exactly-n" if is_stored_otherwise(case, name, content, got) else clause

@@ -116,8 +116,7 @@ NONE: Mapping[str, Steps] = MappingProxyType({})
 
 def demand(case: Case, op: str) -> None:
     """End a case where the plugin lacks the op that it is about."""
-    if op not in case.fs.present:
-        case.missing(op)
+    case.needs(op, itself=True)
 
 
 #: A program with more ops is parted, where a round ends.
@@ -480,8 +479,8 @@ FILES, HELD = 32, 256 << 10
 @clauses("close.gives-back-descriptors", "close.gives-back-buffers")
 def test_closed(case: Case) -> None:
     """Files are written and closed; what they hold between close and cleanup is counted."""
-    if "close" not in case.fs.present:
-        case.missing("close")
+    case.needs("close", itself=True)
+    case.surroundings.within_size(HELD)
     with case.setup:
         case.setup.write("first", CONTENT)
         before = State.of(case.surroundings.host)

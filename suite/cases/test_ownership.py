@@ -118,8 +118,7 @@ HANDED_OVER: dict[str, Callable[[Case], Outcome[object]]] = {
 @clauses("common.results-distinct", *SURVIVED)
 def test_handed_over(case: Case, op: str) -> None:
     """The same is asked for again and again; the host frees what it gets before it asks again."""
-    if op not in case.fs.present:
-        case.missing(op)
+    case.needs(op, itself=True)
     first = HANDED_OVER[op](case)
     case.check.status(f"{op}.succeeds", first, Code.OK)
     if not first.value:
@@ -164,6 +163,7 @@ def test_open(case: Case, opened: str) -> None:
 @clauses("common.arguments-not-kept", "common.arguments-unchanged", "common.status-not-kept")
 def test_append(case: Case, size: int) -> None:
     """Pieces are appended; the buffer of each means something else when the file is closed."""
+    case.surroundings.within_size(4 * size)
     pieces = [bytes([65 + k]) * size for k in range(4)]
     with case.setup.opened(case.fs.new_writable_file(case.uri("file"))) as file:
         for piece in pieces:

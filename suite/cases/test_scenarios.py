@@ -65,9 +65,8 @@ def test_state_file(case: Case) -> None:
 @clauses("scenarios.state-file-is-always-there", "rename_file.succeeds")
 def test_state_file_is_watched(case: Case) -> None:
     """One thread replaces the state file, two look for it and read it."""
-    if "rename_file" not in case.surroundings.present:
-        # Core's default copies and deletes, which others see; the plugin is not to blame.
-        case.missing("rename_file")
+    # Core's default copies and deletes, which others see; the plugin is not to blame.
+    case.needs("rename_file", itself=True)
     state, temporary = (
         case.fs.translate(uri) for uri in (case.setup.write("checkpoint", b"ckpt-0"), case.uri("temporary"))
     )
@@ -170,6 +169,7 @@ def test_event_file(case: Case) -> None:
         case.setup.require(file.append(b"version"))
         handed_over(case, file.flush())
         opened = case.fs.new_random_access_file(uri)
+        case.check.implemented(opened)
         if not case.check.that(
             "scenarios.event-file-is-followed", opened.ok, "opens", f"code={opened.code}", opened.message
         ):
@@ -200,6 +200,7 @@ def test_event_in_halves(case: Case) -> None:
         case.setup.require(file.append(b"version" + EVENTS[0][:5]))
         handed_over(case, file.flush())
         opened = case.fs.new_random_access_file(case.uri("events.out"))
+        case.check.implemented(opened)
         if not case.check.that(clause, opened.ok, "opens", f"code={opened.code}", opened.message):
             return
         offset = len(b"version")
@@ -234,6 +235,7 @@ def test_records(case: Case, cut: int) -> None:
     clause = "scenarios.records-are-read"
     pieces = [piece for data in RECORDS for piece in record(data)]
     whole = b"".join(pieces)[: len(b"".join(pieces)) - cut]
+    case.surroundings.within_size(len(whole))
     if case.surroundings.seeded or cut:
         uri = case.setup.write("records", whole)
     else:

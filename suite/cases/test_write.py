@@ -61,6 +61,7 @@ def test_plain(case: Case) -> None:
 @clauses("append.writes-exactly-n", "append.succeeds", "close.succeeds")
 def test_append(case: Case, pieces: list[bytes]) -> None:
     """Pieces are appended to a new file."""
+    case.surroundings.within_size(sum(map(len, pieces)))
     with writer(case) as file:
         for piece in pieces:
             case.check.status("append.succeeds", file.append(piece), Code.OK)
@@ -331,6 +332,7 @@ MIXED = {
 @clauses("append.writes-exactly-n", "append.succeeds", "close.succeeds")
 def test_mixed_sizes(case: Case, sizes: str) -> None:
     """Pieces of small and of large sizes are appended in turn; each has bytes of its own."""
+    case.surroundings.within_size(sum(MIXED[sizes]))
     pieces = [bytes([33 + k]) * size for k, size in enumerate(MIXED[sizes])]
     with writer(case) as file:
         for piece in pieces:

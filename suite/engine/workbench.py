@@ -169,7 +169,8 @@ class Workbench:
     def directory(self, case: str) -> str:
         """The URI of the directory that belongs to a case."""
         root = self.target.root or f"{self.target.scheme or 'none'}:///tmp/tffs-none"
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", case).strip("-")[:48]
+        room = min(48, max(self.claims.limits.get("max_name", 255) - 9, 0))
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", case).strip("-")[:room]
         return paths.join(root, f"{slug}-{zlib.crc32((self.target.apart + case).encode()):08x}")
 
     @functools.cached_property
