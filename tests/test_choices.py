@@ -106,13 +106,30 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
     ("choices", "asked"),
     [
         ("slash-behind-directories", ["--case=threads/changes"]),
+        *(
+            (f"{way}:new_random_access_file", ["--case=neighbours/beside[synced-*", "--case=scenarios/event-*"])
+            for way in ("without", "unsupported")
+        ),
+        ("without:path_exists", ["--case=move/deep*"]),
+        ("unsupported:paths_exist", ["--case=metadata/*", "--case=counts/a-page-is-asked-for", "--case=names/deep[1]"]),
+        ("unsupported:read", ["--case=changes/by-others*", "--case=neighbours/beside[synced-*"]),
+        ("few-open-files", ["--case=lifetimes/many*"]),
+        ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
+        *(
+            ("small-files", ["--plugin-profile=limits.toml", *cases])
+            for cases in (
+                ["--case=content/comes-and-goes[blocks-alike]", "--case=leaks/closed", "--case=ownership/append*"],
+                ["--case=scenarios/records*", "--case=write/*", "--case=properties/contents"],
+            )
+        ),
         *(pytest.param(some, ["--case=properties/*", "--examples=500"], marks=pytest.mark.nightly) for some in RUNS),
     ],
 )
-def test_no_alarm_of_several_threads_or_many_histories(tmp_path: Path, choices: str, asked: list[str]) -> None:
+def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, asked: list[str]) -> None:
+    (tmp_path / "limits.toml").write_text("[limits]\nmax_file_size = 100000\nmax_name = 50\n")
     document = judged(tmp_path, choices, *asked)
     assert document["counts"]["conform"]
-    assert not document["counts"]["violation"] + document["counts"]["error"]
+    assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error"))
 
 
 def test_without_choices_it_is_posix(tmp_path: Path) -> None:

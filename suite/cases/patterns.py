@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 #: The tree. Most entries are directories, which are cheaper to make: a pattern matches both.
 FILES = ("a", "abc", "x-y", "dir/ax", "dir/deep/end")
-DIRECTORIES = ("ab", "b", "c.txt", "[x]", "a*b", "x\u00e9", "dir", "dir/bx", "dir/deep", "dir2", "dir2/ax", "empty")
+DIRECTORIES = ("ab", "b", "c.txt", "[x]", "a*b", "dir", "dir/bx", "dir/deep", "dir2", "dir2/ax", "empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ def _pattern(text: str, clause: str, *matches: str) -> Pattern:
     return Pattern(text, f"get_matching_paths.{clause}", tuple(sorted(matches)))
 
 
-_TOP = ("a", "ab", "abc", "b", "c.txt", "[x]", "a*b", "x-y", "x\u00e9", "dir", "dir2", "empty")
+_TOP = ("a", "ab", "abc", "b", "c.txt", "[x]", "a*b", "x-y", "dir", "dir2", "empty")
 
 PATTERNS: Mapping[str, Pattern] = {
     "star": _pattern("*", "star", *_TOP),

@@ -9,7 +9,7 @@ from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables, smoke
 from .patterns import DIRECTORIES, EDGES, FILES, MALFORMED, PATTERNS, WITHOUT_A_DIRECTORY
 from .test_listing import frees
-from .test_names import behind
+from .test_names import KEPT, behind, written
 
 MATCHES = "get_matching_paths.succeeds"
 
@@ -43,6 +43,14 @@ def test_pattern(case: Case, name: str) -> None:
     got = case.fs.get_matching_paths(grown(case) + "/" + pattern.text)
     case.check.status(pattern.clause, got, Code.OK)
     case.check.equal(pattern.clause, f"matches of {pattern.text}", list(pattern.matches), behind(case, got.value))
+
+
+@clauses("get_matching_paths.star", MATCHES, KEPT, "paths.illegal-names")
+def test_accented(case: Case) -> None:
+    """A star meets a name that is not ASCII, where there can be one."""
+    if written(case, "x\u00e9"):
+        matches = behind(case, case.setup.require(case.fs.get_matching_paths(case.uri() + "/x*")))
+        case.check.equal("get_matching_paths.star", "matches of x*", ["x\u00e9"], matches)
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in MALFORMED.items()])
