@@ -88,8 +88,6 @@ def come(case: Case, name: str, way: Callable[[WritableFile, bytes, Case], None]
 
 def continued(case: Case, content: bytes) -> None:
     """A file with the beginning is opened for appending, twice, at no round number of bytes."""
-    if not case.fs.available("new_appendable_file"):
-        return
     cuts = (0, len(content) // 2, len(content) * 3 // 4, len(content))
     uri = case.setup.write("continued", content[: cuts[1]])
     for start, end in itertools.pairwise(cuts[1:]):
@@ -108,20 +106,18 @@ def goes(case: Case, uri: str, content: bytes) -> None:
         ends = [0, *(1 << k for k in range(len(content).bit_length()) if 1 << k < len(content)), len(content)]
         for start, end in itertools.pairwise(ends):
             case.check.equal(BYTES, f"data at {start}", content[start:end], file.read(start, end - start).value.data)
-    if case.fs.available("new_read_only_memory_region_from_file"):
-        got = case.fs.new_read_only_memory_region_from_file(uri)
-        if not case.check.unimplemented(got):
-            with case.setup, case.setup.opened(got) as region:
-                length = region.length().value
-                case.check.equal("length.is-the-file-size", "length", len(content), length)
-                data = region.data(0, min(length, len(content))).value[1]
-                case.check.equal("data.holds-the-file", "data", content, data)
+    got = case.fs.new_read_only_memory_region_from_file(uri)
+    if not case.check.unimplemented(got):
+        with case.setup, case.setup.opened(got) as region:
+            length = region.length().value
+            case.check.equal("length.is-the-file-size", "length", len(content), length)
+            data = region.data(0, min(length, len(content))).value[1]
+            case.check.equal("data.holds-the-file", "data", content, data)
     for op in ("copy_file", "rename_file"):
-        if case.fs.available(op):
-            moved = getattr(case.fs, op)(uri, case.uri(op))
-            if not case.check.unimplemented(moved):
-                case.setup.require(moved)
-                case.check.equal(f"{op}.keeps-the-content", "content", content, case.setup.content(case.uri(op)))
+        moved = getattr(case.fs, op)(uri, case.uri(op))
+        if not case.check.unimplemented(moved):
+            case.setup.require(moved)
+            case.check.equal(f"{op}.keeps-the-content", "content", content, case.setup.content(case.uri(op)))
 
 
 @pytest.mark.parametrize("what", list(CONTENTS))

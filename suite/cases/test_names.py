@@ -147,26 +147,23 @@ def test_file(case: Case, name: str) -> None:
     if not case.surroundings.seeded:
         case.setup.write(name, CONTENT)
     appended_to(case, uri)
-    if case.fs.available("delete_file"):
-        gone = case.fs.delete_file(uri)
-        if not case.check.unimplemented(gone):
-            kept(case, gone)
-            case.tree_is(KEPT, others)
+    gone = case.fs.delete_file(uri)
+    if not case.check.unimplemented(gone):
+        kept(case, gone)
+        case.tree_is(KEPT, others)
 
 
 def is_found(case: Case, name: str, others: Tree) -> None:
     """Check that a file is listed, matched by a pattern that means it, and told of among others."""
     found = sorted([name, *others])
     case.check.equal(KEPT, "get_children: entries", found, sorted(kept(case, case.fs.get_children(case.uri())).bare))
-    if case.fs.available("get_matching_paths"):
-        matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
-        if not case.check.unimplemented(matched):
-            case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
-    if case.fs.available("paths_exist"):
-        asked = case.fs.paths_exist([case.uri(name), case.uri("missing"), *map(case.uri, others)])
-        if not case.check.unimplemented(asked):
-            codes = [status.code for status in asked.value.statuses or ()]
-            case.check.equal(KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND, *[Code.OK] * len(others)], codes)
+    matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
+    if not case.check.unimplemented(matched):
+        case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
+    asked = case.fs.paths_exist([case.uri(name), case.uri("missing"), *map(case.uri, others)])
+    if not case.check.unimplemented(asked):
+        codes = [status.code for status in asked.value.statuses or ()]
+        case.check.equal(KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND, *[Code.OK] * len(others)], codes)
 
 
 @names
@@ -263,10 +260,9 @@ ON_NOTHING: dict[str, Callable[[Case, str], Outcome[object]]] = {
 def asked_for(case: Case, uri: str) -> Iterator[tuple[str, Outcome[object]]]:
     """What each op says of a path where nothing is, but those that the plugin has not."""
     for op, perform in ON_NOTHING.items():
-        if case.fs.available(op):
-            got = perform(case, uri)
-            if not case.check.unimplemented(got):
-                yield op, got
+        got = perform(case, uri)
+        if not case.check.unimplemented(got):
+            yield op, got
 
 
 def says_not_found(case: Case, uri: str, like: str) -> None:

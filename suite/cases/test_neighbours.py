@@ -241,10 +241,9 @@ def test_within(case: Case, kind: str) -> None:
         if kind == "directories" and not accepted(case, path, case.fs.create_dir(case.uri(path))):
             continue
         case.check.equal(KEPT, "get_children: entries", (name,), kept(case, case.fs.get_children(directory)).bare)
-        if case.fs.available("get_matching_paths"):
-            matched = case.fs.get_matching_paths(f"{directory}/{escaped(name)}")
-            if not case.check.unimplemented(matched):
-                case.check.equal(KEPT, "get_matching_paths: matches", [path], behind(case, kept(case, matched)))
+        matched = case.fs.get_matching_paths(f"{directory}/{escaped(name)}")
+        if not case.check.unimplemented(matched):
+            case.check.equal(KEPT, "get_matching_paths: matches", [path], behind(case, kept(case, matched)))
         if case.fs.available("delete_dir") and "create_dir" not in case.bench.claims.ops_given_up:
             refused = case.fs.delete_dir(directory)
             case.check.status("delete_dir.not-empty-is-failed-precondition", refused, Code.FAILED_PRECONDITION)

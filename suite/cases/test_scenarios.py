@@ -170,9 +170,8 @@ def test_event_file(case: Case) -> None:
         handed_over(case, file.flush())
         opened = case.fs.new_random_access_file(uri)
         case.check.implemented(opened)
-        if not case.check.that(
-            "scenarios.event-file-is-followed", opened.ok, "opens", f"code={opened.code}", opened.message
-        ):
+        clause = "scenarios.event-file-is-followed"
+        if not case.check.that(clause, opened.ok, "opens", f"code={opened.code}", opened.message):
             return
         whole, offset = b"version", 0
         with case.setup.opened(opened) as reader:
@@ -306,7 +305,9 @@ def test_others_made(case: Case, marked: bool) -> None:
     for name in ("data", "data/train"):
         case.check.status(clause, case.fs.path_exists(case.uri(name)), Code.OK)
         case.check.equal(clause, f"kind of {name}", 1, case.setup.require(case.fs.stat(case.uri(name))).is_directory)
-        case.check.equal(clause, f"is_directory of {name}: returned", 1, case.fs.is_directory(case.uri(name)).value)
+        kind = case.fs.is_directory(case.uri(name))
+        if not case.check.unimplemented(kind):
+            case.check.equal(clause, f"is_directory of {name}: returned", 1, kind.value)
     case.tree_is(clause, others)
     matches = case.setup.require(case.fs.get_matching_paths(case.uri("data") + "/*/part-*")).names
     case.check.equal(clause, "matches", ["part-0"], [path.rpartition("/")[2] for path in matches])
