@@ -1,5 +1,6 @@
 """What grows every time is a leak, what grows once is none; and freed memory is met as junk."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,17 @@ def _glibc_allocates() -> None:
             pytest.skip("the allocator of a sanitizer tells nothing, and sees more by itself")
 
 
-def leaked(plugin: str, environment: dict[str, str], path: str) -> dict[str, int]:
+def leaked(plugin: str, environment: dict[str, str], path: str, seconds: float = 0.0) -> dict[str, int]:
+    """What leaks where a round takes so much longer."""
     with hosted(plugin, environment=environment) as (loaded, raw):
         program = Program(raw)
         program.stat(path)
-        return leaks.leaked_per_round(loaded.host, lambda rounds: programs.repeat(raw, program, rounds))
+
+        def repeat(rounds: int) -> None:
+            time.sleep(rounds * seconds)
+            programs.repeat(raw, program, rounds)
+
+        return leaks.leaked_per_round(loaded.host, repeat)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +53,10 @@ def test_what_grows_every_time_is_a_leak(tmp_path: Path, fault: str, what: str, 
     found = leaked("fakes/faulty", {"TFFS_FAULT": fault}, str(tmp_path))
     assert list(found) == [what]
     assert least <= found[what] < least + 64 + least // 16
+
+
+def test_few_bytes_are_a_leak_where_there_is_time_for_few_rounds(tmp_path: Path) -> None:
+    assert list(leaked("fakes/faulty", {"TFFS_FAULT": "leaks-bytes:stat"}, str(tmp_path), seconds=0.01)) == ["heap"]
 
 
 def test_leak_of_a_round_is_given_for_each_call(tmp_path: Path) -> None:
