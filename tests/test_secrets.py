@@ -16,7 +16,7 @@ FORMS = [f"--report={form}" for form in ("junit", "sarif", "html", "markdown")]
     [
         ("tells-secret:stat", ("--clause=stat.*", "--tier=quick")),
         ("tells-secret:stat", ("--case=properties/tree", "--examples=30")),
-        ("read.tells-token", ("--clause=read.*", "--clause=read_only_memory_region.*", "-n2")),
+        ("read.tells-token", ("--clause=read.*", "--clause=read_only_memory_region.*", "--tier=smoke", "-n2")),
         ("read.tells-token", ("--case=properties/contents", "--case=read/*", "--examples=30")),
     ],
 )
