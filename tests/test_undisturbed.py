@@ -13,6 +13,7 @@ from tests.records import case
 from tests.test_suite import hosts_in, judged_report, report, run, run_anew, run_beside, started, wait_for_journal
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import journal
+from tffs_conformance.reports.document import load
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.outcome import present
@@ -258,6 +259,20 @@ def test_whoever_ends_a_run_finds_a_report_and_nothing_else(
     assert report(tmp_path)["left_out"].startswith("the run was interrupted")
     assert not list((tmp_path / "root").iterdir()), output
     assert not hosts_in(tmp_path)
+
+
+@pytest.mark.parametrize("attempt", ["_looked_at_again", "_with_a_plain_name"])
+def test_what_a_case_saw_before_a_further_attempt_was_interrupted_is_written_down(tmp_path: Path, attempt: str) -> None:
+    other = (
+        "import signal\nfrom tffs_conformance.suite.engine import attempts\n\n"
+        f"attempts.{attempt} = lambda *_: signal.raise_signal(signal.SIGINT)\n"
+    )
+    fault = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:read", "--case=read/*")
+    assert "KeyboardInterrupt" in run_beside(tmp_path, other, *fault, code=2).stdout
+    written = recover(tmp_path / "tffs-report" / journal.JOURNAL_NAME)
+    assert written == load(tmp_path / "tffs-report" / "report.json")
+    assert str(written.left_out).startswith("the run was interrupted")
+    assert [case.verdict for case in written.cases].count(Verdict.VIOLATION) == 1
 
 
 # What is typed ------------------------------------------------------------------------------------------------------

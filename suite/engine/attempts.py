@@ -63,10 +63,10 @@ def evidence_of(case: Case, error: BaseException | None) -> Evidence:
         return Evidence(clauses=case.clauses)
     if isinstance(error, DiedError | BlockedError) and error.death is not None:
         case.surroundings.died_with(error.death.output)
-    evidence = seen(case, error)
+    case.evidence = seen(case, error)
     for attempt in (_looked_at_again, _prepared_again, _with_a_plain_name):
-        evidence = attempt(case, evidence, error)
-    return evidence
+        case.evidence = attempt(case, case.evidence, error)
+    return case.evidence
 
 
 def _without_fill(case: Case, body: Body, died: DiedError) -> Exception | None:

@@ -10,7 +10,7 @@ from ...harness.ops.filesystem import Filesystem
 from ...harness.over_tables.raw import RawFilesystem
 from ...reports.model.histories import Histories
 from ...reports.model.records import CaseRecord
-from ..judge.evidence import Condition
+from ..judge.evidence import Condition, Evidence
 from . import looks
 from .answers import UNKNOWN
 from .checks import Checks
@@ -78,6 +78,8 @@ class Case:
         self.histories: Histories | None = None
         #: What came of it when it was repeated under a condition.
         self.condition = Condition()
+        #: What it saw by itself, and with each further attempt; None until it has ended.
+        self.evidence: Evidence | None = None
         self.target_name = bench.target.name
         self.started = time.perf_counter()
 

@@ -76,6 +76,7 @@ class Session(ABC):
         self.selected = selection(config, options, paths)
         #: The ids of the cases that are run.
         self.cases: frozenset[str] = frozenset()
+        self._is_to_end = False
 
     @abstractmethod
     def knowledge(self, target: str) -> Knowledge:
@@ -180,12 +181,26 @@ class Session(ABC):
         if case is None:
             return None
         given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-        evidence = run_case(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
+        try:
+            evidence = run_case(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
+        except KeyboardInterrupt:
+            if case.evidence is None:
+                raise
+            # pytest makes no report of an item that is interrupted, so the run ends after this one.
+            evidence, self._is_to_end = case.evidence, True
         pyfuncitem.stash[_EVIDENCE] = evidence
         if evidence.error is not None:
             # A debugger of pytest's begins where it was raised.
             raise evidence.error
         return True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+        """End the run where somebody interrupted a case that had seen something, which is written down by now."""
+        done = yield
+        if self._is_to_end:
+            raise KeyboardInterrupt
+        return done
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
