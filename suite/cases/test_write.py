@@ -126,11 +126,11 @@ def test_sync(case: Case) -> None:
 
 @clauses("close.keeps-the-data", "close.succeeds")
 def test_close_without_flush(case: Case) -> None:
-    """Data is appended and the file closed, without a flush."""
+    """Data is appended and the file closed, without a flush, and read before cleanup."""
     with writer(case) as file:
         case.setup.require(file.append(b"kept"))
         case.setup.require(file.close())
-    case.check.equal("close.keeps-the-data", "content", b"kept", case.setup.content(case.uri("file")))
+        case.check.equal("close.keeps-the-data", "content", b"kept", case.setup.content(case.uri("file")))
 
 
 @clauses("close.keeps-the-data", "close.succeeds", "flush.succeeds", "append.succeeds")
