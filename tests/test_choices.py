@@ -113,6 +113,7 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         ("without:path_exists", ["--case=move/deep*"]),
         ("unsupported:paths_exist", ["--case=metadata/*", "--case=counts/a-page-is-asked-for", "--case=names/deep[1]"]),
         ("unsupported:read", ["--case=changes/by-others*", "--case=neighbours/beside[synced-*"]),
+        ("unsupported:is_directory", ["--case=scenarios/others-made*"]),
         ("few-open-files", ["--case=lifetimes/many*"]),
         ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
         *(

@@ -129,7 +129,7 @@ def finish(
 
 
 def _unseen(tally: Tally, header: Header) -> Iterator[str]:
-    """The clauses of EFFECTS of which every case lacks an op to look with, while ops of their class passed."""
+    """The clauses of EFFECTS of which every case lacks an op to look with, while their own op passed."""
     if any(header.target.tables.get(op) == "plugin" for op in ("path_exists", "stat", "get_children")):
         looked_at = {"create_dir.creates-an-empty-directory", "delete_file.deletes"}
     else:
@@ -137,7 +137,7 @@ def _unseen(tally: Tally, header: Header) -> Iterator[str]:
     given_up = looked_at | {clause for claim in header.claims if claim.supported is False for clause in claim.clauses}
     for clause in EFFECTS & tally.clauses.keys() - given_up:
         facts, counts = tally.facts[clause], tally.clauses[clause]
-        passed = any(tally.classes[facts.conformance_class][verdict] for verdict in KEPT)
+        passed = any(tally.clauses.get(f"{facts.op}.succeeds", {}).get(verdict) for verdict in KEPT)
         looked = any(counts[verdict] for verdict in JUDGED)
         if passed and counts[Verdict.ABSENT] and not looked and header.target.tables.get(facts.op or "") == "plugin":
             yield clause
