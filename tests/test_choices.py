@@ -116,6 +116,7 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         ("unsupported:is_directory", ["--case=scenarios/others-made*"]),
         ("few-open-files", ["--case=lifetimes/many*"]),
         ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
+        ("windows-names", ["--case=glob/*", "--case=names/pairs*"]),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
