@@ -43,6 +43,7 @@ def leaked(plugin: str, environment: dict[str, str], path: str, seconds: float =
     ("fault", "what", "least"),
     [
         ("leaks-bytes:stat", "heap", 16),
+        ("records-calls:stat", "heap", 64),
         ("leaks-memory:stat", "heap", 1 << 20),
         ("leaks-descriptor:stat", "descriptors", 1),
         ("leaks-thread:stat", "threads", 1),

@@ -1,8 +1,8 @@
 """Finds leaks from outside of the plugin: repeats a program of ops and counts what the host process holds more of.
 
 Only what grows every time is a leak. What grows once is a cache or a table made at first use. So the program runs a few
-times before anything is counted, and what seems to grow must grow by as much again over twice as many rounds. What
-fills once, as a ring of calls or a pool of connections does, is full afterwards: then it must go on to grow.
+times before anything is counted. What fills once, as a ring of calls or a pool of connections does, is filled; and what
+seems to grow must grow by as much again over as many rounds as there were until then.
 """
 
 import mmap
@@ -24,7 +24,7 @@ FILLING, FILLING_SECONDS = 4096, 5.0
 #: Fewer rounds than this do not suffice for a verdict.
 FEWEST = 4
 #: Seconds after which no further rounds begin; and where it takes more of them to tell a growth from noise.
-SECONDS, UNDECIDED_SECONDS = 0.5, 30.0
+SECONDS, UNDECIDED_SECONDS = 0.5, 15.0
 #: Seconds to wait for what another thread frees, and for threads that are about to end.
 GRACE = 1.0
 
@@ -56,7 +56,7 @@ def _perform(repeat: Repeat, wanted: int, seconds: float = SECONDS) -> int:
 
 
 def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> dict[str, int]:
-    """Which of `names` grow by at least their LEAST per round, again over twice as many, and when all is full."""
+    """Which of `names` grow by at least their LEAST per round, and go on to do so when all is full."""
     before = State.of(host)
     rounds = _perform(repeat, wanted)
     # On a busy machine, and with a slow plugin, there is time for few: less than noise may still be a leak in each.
@@ -66,13 +66,9 @@ def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> d
         rounds *= 2
     suspects = _settled(host, before, rounds, names)
     if suspects:
-        before = State.of(host)
-        repeat(rounds)
-        repeat(rounds)
-        suspects = _settled(host, before, 2 * rounds, suspects)
-    if suspects:
         filling = min(FILLING, *(FULL[name] // growth for name, growth in suspects.items()))
-        _perform(repeat, max(FEWEST, filling), FILLING_SECONDS)
+        # What doubles when it is full grows once while the rounds double.
+        rounds += WARM + COUNTED + _perform(repeat, max(FEWEST, filling), FILLING_SECONDS)
         before = State.of(host)
         repeat(rounds)
         suspects = _settled(host, before, rounds, suspects)

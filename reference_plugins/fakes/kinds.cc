@@ -105,6 +105,8 @@ const std::vector<Kind>& Kinds() {
 
       {"leaks-memory", "loses 1 MiB", kState, Fits::kPresent, LeakMemory},
       {"leaks-bytes", "loses 16 bytes", kState, Fits::kPresent, LeakBytes},
+      {"records-calls", "has a vector with 64 bytes of each call", kState, Fits::kPresent,
+       RecordCall},
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},
       {"leaks-thread", "leaves a thread running", kState, Fits::kPresent, LeakThread},
       {"leaks-mapping", "leaves a mapping", kState, Fits::kPresent, LeakMapping},

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cfenv>
 #include <clocale>
@@ -15,9 +16,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace fakes {
 namespace {
@@ -119,6 +122,13 @@ void LeakMemory() {
 }
 
 void LeakBytes() { Opaque(std::malloc(16)); }
+
+void RecordCall() {
+  static std::mutex mutex;
+  static std::vector<std::array<char, 64>> calls;
+  const std::lock_guard<std::mutex> lock(mutex);
+  calls.emplace_back();
+}
 
 void LeakDescriptor() { Opaque(std::fopen("/dev/null", "re")); }
 

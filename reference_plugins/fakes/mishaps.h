@@ -28,6 +28,7 @@ void UseUpMemory();
 // These leave something behind.
 void LeakMemory();
 void LeakBytes();
+void RecordCall();
 void LeakDescriptor();
 void LeakThread();
 void LeakMapping();
