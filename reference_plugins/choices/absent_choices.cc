@@ -44,7 +44,8 @@ struct Unsupported<Result (*)(Arguments...)> {
     using Last = std::tuple_element_t<sizeof...(Arguments) - 1, decltype(all)>;
     if constexpr (std::is_same_v<Last, const Status>) {
       TF_SetStatus(std::get<sizeof...(Arguments) - 1>(all), TF_UNIMPLEMENTED, kMessage);
-    } else if constexpr (std::is_same_v<Last, Status* const>) {  // paths_exist has one for each path
+    } else if constexpr (std::is_same_v<Last,
+                                        Status* const>) {  // paths_exist has one for each path
       for (int k = 0; std::get<3>(all) != nullptr && k < std::get<2>(all); ++k)
         TF_SetStatus(std::get<3>(all)[k], TF_UNIMPLEMENTED, kMessage);
     }

@@ -19,8 +19,9 @@ namespace {
 // last.
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
-  for (const auto& theme : {SyncChoices(), PathChoices(), NameChoices(), StatusChoices(),
-                            ListingChoices(), SlowChoice(), ProcessChoice(), BoundedChoices(), AbsentChoices()}) {
+  for (const auto& theme :
+       {SyncChoices(), PathChoices(), NameChoices(), StatusChoices(), ListingChoices(),
+        SlowChoice(), ProcessChoice(), BoundedChoices(), AbsentChoices()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
