@@ -63,10 +63,12 @@ def evidence_of(case: Case, error: BaseException | None) -> Evidence:
         return Evidence(clauses=case.clauses)
     if isinstance(error, DiedError | BlockedError) and error.death is not None:
         case.surroundings.died_with(error.death.output)
-    case.evidence = seen(case, error)
+    evidence = seen(case, error)
     for attempt in (_looked_at_again, _prepared_again, _with_a_plain_name):
-        case.evidence = attempt(case, case.evidence, error)
-    return case.evidence
+        # A control that is interrupted may have excused what was seen.
+        case.evidence = evidence if case.control is None else None
+        evidence = attempt(case, evidence, error)
+    return evidence
 
 
 def _without_fill(case: Case, body: Body, died: DiedError) -> Exception | None:

@@ -78,7 +78,7 @@ class Case:
         self.histories: Histories | None = None
         #: What came of it when it was repeated under a condition.
         self.condition = Condition()
-        #: What it saw by itself, and with each further attempt; None until it has ended.
+        #: What it saw before a further attempt; None before it has ended, and where a control may excuse it.
         self.evidence: Evidence | None = None
         self.target_name = bench.target.name
         self.started = time.perf_counter()
