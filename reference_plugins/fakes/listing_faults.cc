@@ -283,6 +283,12 @@ void SkipsMatchingDirectories(Filesystem filesystem, const std::string&, Names& 
   });
 }
 
+void SkipsBeyondAscii(Filesystem, const std::string&, Names& names) {
+  LeaveOut(names, [](const std::string& name) {
+    return std::any_of(name.begin(), name.end(), [](char byte) { return (byte & 0x80) != 0; });
+  });
+}
+
 int OkAndMinusOne(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   Taken(count, *entries);
@@ -376,6 +382,8 @@ std::vector<Fault> ListingFaults() {
                "results are whole names", Lists<&Ops::get_matching_paths, OnlyNames>),
       Matching("get_matching_paths.skips-directories", "directories do not match", kGlob,
                Lists<&Ops::get_matching_paths, SkipsMatchingDirectories>),
+      Matching("get_matching_paths.skips-beyond-ascii", "names that are not ASCII do not match",
+               kGlob, Lists<&Ops::get_matching_paths, SkipsBeyondAscii>),
       Matching("get_matching_paths.ok-and-minus-one", "gives -1 with OK, and no entries",
                "OK comes with the number of entries", OkAndMinusOne),
       Matching("get_matching_paths.error-and-one",
