@@ -83,16 +83,10 @@ struct Noted<Entry, Result (*Ops::*)(Arguments...)> {
 void AtEachCall(support::Tables& tables, void (*what)()) {
   at_each_call = what;
   Wrapping<Noted> wrapping{tables};
-  fakes::ForEachPathOp(wrapping);
+  wrapping.AddWithStatus();
   wrapping.Add<&Ops::paths_exist>();
   wrapping.Add<&Ops::translate_name>();
   wrapping.Add<&Ops::flush_caches>();
-  wrapping.Add<&ReaderOps::read>();
-  wrapping.Add<&WriterOps::append>();
-  wrapping.Add<&WriterOps::tell>();
-  wrapping.Add<&WriterOps::flush>();
-  wrapping.Add<&WriterOps::sync>();
-  wrapping.Add<&WriterOps::close>();
 }
 
 void RememberCall() {

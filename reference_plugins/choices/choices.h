@@ -106,6 +106,16 @@ struct Wrapping {
     if (fakes::TableOf<Table>(tables).*entry != nullptr)
       Wrapper::before = Replace(tables, entry, Wrapper::Call);
   }
+  // The ops of a path and of an open file whose last argument is a status.
+  void AddWithStatus() {
+    fakes::ForEachPathOp(*this);
+    Add<&ReaderOps::read>();
+    Add<&WriterOps::append>();
+    Add<&WriterOps::tell>();
+    Add<&WriterOps::flush>();
+    Add<&WriterOps::sync>();
+    Add<&WriterOps::close>();
+  }
 };
 
 }  // namespace choices

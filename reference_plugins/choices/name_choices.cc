@@ -53,7 +53,7 @@ bool IsNotAscii(Path path) {
   return std::any_of(text.begin(), text.end(), [](char byte) { return byte < 0; });
 }
 
-// Whether a name in `path` is none that Windows takes.
+// Whether a name in `path` is none that Windows takes. * and ? pass, which names of the suite have.
 bool IsNotForWindows(Path path) {
   const auto names = support::Components(path);
   return std::any_of(names.begin(), names.end(), [](const auto& name) {
@@ -192,7 +192,8 @@ std::vector<Choice> NameChoices() {
       {"ascii-names", "which names are illegal, and what that answers (A4)",
        "those that are not ASCII: INVALID_ARGUMENT", Invalid<IsNotAscii>, false},
       {"windows-names", "which names are illegal, and what that answers (A4)",
-       "those that Windows does not take: INVALID_ARGUMENT", Invalid<IsNotForWindows>, false},
+       "those with \\:\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
+       Invalid<IsNotForWindows>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",

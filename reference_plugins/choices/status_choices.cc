@@ -34,13 +34,7 @@ struct Leaves<Entry, Result (*Ops::*)(Arguments...)> {
 
 void LeaveStatusAlone(support::Tables& tables) {
   Wrapping<Leaves> wrapping{tables};
-  fakes::ForEachPathOp(wrapping);
-  wrapping.Add<&ReaderOps::read>();
-  wrapping.Add<&WriterOps::append>();
-  wrapping.Add<&WriterOps::tell>();
-  wrapping.Add<&WriterOps::flush>();
-  wrapping.Add<&WriterOps::sync>();
-  wrapping.Add<&WriterOps::close>();
+  wrapping.AddWithStatus();
 }
 
 }  // namespace
