@@ -56,7 +56,7 @@ def test_what_grows_every_time_is_a_leak(tmp_path: Path, fault: str, what: str, 
     assert least <= found[what] < least + 64 + least // 16
 
 
-def test_few_bytes_are_a_leak_where_there_is_time_for_few_rounds(tmp_path: Path) -> None:
+def test_few_bytes_leak_in_few_rounds(tmp_path: Path) -> None:
     assert list(leaked("fakes/faulty", {"TFFS_FAULT": "leaks-bytes:stat"}, str(tmp_path), seconds=0.01)) == ["heap"]
 
 

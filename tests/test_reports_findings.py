@@ -104,7 +104,7 @@ def test_cases_of_a_finding_are_in_order(cases: list[CaseRecord]) -> None:
         assert list(found.cases) == [case.id for case in cases]
 
 
-def test_a_warning_is_no_violation_and_the_plainest_of_each_clause_is_known() -> None:
+def test_warnings_and_plainest_checks() -> None:
     rows = (("1", "b.late", "x"), ("2", "a.early", "longer"), ("3", "a.early", "x"))
     found = found_in(*(record(n, Verdict.WARNING, CheckRecord(a, Verdict.WARNING, x, "y")) for n, a, x in rows))
     assert {name: case.id for name, (case, _) in found.plainest.items()} == {"a.early": "3", "b.late": "1"}

@@ -262,7 +262,7 @@ def test_whoever_ends_a_run_finds_a_report_and_nothing_else(
 
 
 @pytest.mark.parametrize("attempt", ["_looked_at_again", "_with_a_plain_name"])
-def test_what_a_case_saw_before_a_further_attempt_was_interrupted_is_written_down(tmp_path: Path, attempt: str) -> None:
+def test_interrupted_attempt_leaves_its_record(tmp_path: Path, attempt: str) -> None:
     other = (
         "import signal\nfrom tffs_conformance.suite.engine import attempts\n\n"
         f"attempts.{attempt} = lambda *_: signal.raise_signal(signal.SIGINT)\n"
