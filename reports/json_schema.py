@@ -41,8 +41,9 @@ def _plainly(said: dict[str, Any]) -> dict[str, Any]:
     """What is said of one key.
 
     A key with a default is left out where it has that, so that null is never written, though it is read. A choice of
-    one is a constant.
+    one is a constant. Only some releases of msgspec name the kind of an object's keys.
     """
+    said.pop("propertyNames", None)
     if "default" in said:
         kinds = [kind for kind in said.get("anyOf", ()) if kind != {"type": "null"}] or [{}]
         said = {key: value for key, value in said.items() if key not in ("anyOf", "default")} | kinds[0]
