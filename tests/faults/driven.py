@@ -64,7 +64,7 @@ def named(tier: str, *patterns: str) -> list[Listed]:
 def of_clause(name: str, fault: str = "") -> list[Listed]:
     """The cases that declare this clause: those first that begin like the fault, the large behind the others.
 
-    Of these come first whose ids have more words of the fault.
+    Of these come first whose ids have more words of the fault, or others of their stems.
     """
     words = _words(fault)
     about = [(case, _words(case.id)) for case in all_cases("large") if name in case.clauses]
@@ -73,7 +73,8 @@ def of_clause(name: str, fault: str = "") -> list[Listed]:
 
 
 def _words(name: str) -> list[str]:
-    return re.findall(r"\w+", name)
+    """The words of a name, cut so that `deletes` is like `delete_file`."""
+    return [word[:3] for word in re.findall(r"[a-z]+|[0-9]+", name)]
 
 
 def of_op(op: str, tier: str) -> list[Listed]:
