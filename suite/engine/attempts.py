@@ -97,7 +97,7 @@ def _tried(trial: Case, body: Body) -> tuple[CaseRecord, Exception | None]:
 
 def _looked_at_again(case: Case, evidence: Evidence, error: BaseException | None) -> Evidence:
     """The evidence of a case with the op that is at fault for wrong bytes, by what is in the files when it ended."""
-    broken = [said for said in evidence.statements if not said.holds and said.values]
+    broken = [said for said in evidence.statements if not said.holds and said.values and said.code is None]
     if not broken or isinstance(error, DiedError):
         return evidence
     trace, faults = case.surroundings.trace, dict[int, Answer]()

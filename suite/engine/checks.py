@@ -89,6 +89,8 @@ class Checks:
             self._places.append((paths.basename(root), "{root}"))
         #: What was compared so far.
         self.made = Statements()
+        #: The op that gave a wrong code, and how many calls there were then.
+        self._wrong: tuple[str | None, int] | None = None
 
     def that(self, name: str, holds: bool, expected: str, got: str, said: str = "", *, of: Answer = UNKNOWN) -> bool:
         """One statement about one clause; the texts are what a reader compares, and `of` is the answer in them."""
@@ -186,7 +188,7 @@ class Checks:
     ) -> bool:
         """Make one statement, and give `holds` back. `declared` is for clauses that every case may check.
 
-        `of` is the answer that is compared.
+        `of` is the answer that is compared. Of one with a wrong code nothing else is.
         """
         if not declared and not self.any_clause and name not in self._clauses:
             raise MisusedError(f"{self._id} checks {name} and does not declare it")
@@ -199,6 +201,9 @@ class Checks:
             if answer.code != of.code:
                 said_so = replace(said_so, got=f"{got} with {answer.code}")
             about = {name: getattr(answer, name) for name in ("op", "code", "values", "loses")}
+            if answer.code is None and self._wrong == (answer.op, said_so.at):
+                return holds
+            self._wrong = (answer.op, said_so.at) if answer.code is not None else self._wrong
             said_so = replace(said_so, kind=answer.kind or StatementKind.OTHER, **about)
         self.made.add(said_so)
         return holds

@@ -62,7 +62,7 @@ def conclude(report: Report) -> Findings:
     found = findings_of(report, made)
     violations = [one for one in found if one.checks[0][1].verdict is Verdict.VIOLATION]
     warnings = [one for one in found if one.checks[0][1].verdict is Verdict.WARNING]
-    plainest = {one[1].clause: one for one in sorted(made, key=_place, reverse=True)}
+    plainest = {one[1].clause: one for one in sorted(made, key=partial(_place, report), reverse=True)}
     return Findings(report, violations, warnings, findings_of(report, broken(report, Verdict.WAIVED)), plainest)
 
 
@@ -85,7 +85,7 @@ def findings_of(report: Report, checks: Iterable[Made]) -> list[Finding]:
     for first, key, one in under:
         if first not in ops:
             own.setdefault(key, []).append(one)
-    joined = (tuple(sorted(made, key=_place)) for made in _joined(own))
+    joined = (tuple(sorted(made, key=partial(_place, report))) for made in _joined(own))
     found = [Finding(_op(report, made[0][1]), _does(made[0][1]), made) for made in joined]
     ordered = _with_alike(sorted(found, key=partial(_order, report)))
     for first, _, one in under:
@@ -181,14 +181,18 @@ def _with_alike(ordered: Iterable[Finding]) -> list[Finding]:
     return list(found.values())
 
 
-def _place(made: Made) -> tuple[object, ...]:
-    """The plainest first: violations, the fewest calls, the shortest input, then a case that is named after the op."""
+def _place(report: Report, made: Made) -> tuple[object, ...]:
+    """The plainest first: violations, of no other op's clause, the fewest calls, the shortest input.
+
+    Then a case that is named after the op.
+    """
     case, check = made
     calls = len(case.ops) + (1000 if any(call.startswith("…") for call in case.ops[1:2]) else 0)
     named = bool(check.op) and str(check.op) in case.id
     about = check.clause in case.clauses
     return (
-        check.verdict is Verdict.WARNING, check.expected == OF_OTHERS, case.cause is not None, not about, calls,
+        check.verdict is Verdict.WARNING, check.expected == OF_OTHERS, case.cause is not None, not about,
+        report.clauses[check.clause].op not in (None, _op(report, check)), calls,
         len(check.expected) + len(check.got), not named, _natural(case.id), case.checks.index(check),
     )  # fmt: skip
 

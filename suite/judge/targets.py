@@ -21,14 +21,17 @@ class Judgement:
     reason: str
 
 
-def _flaw(counts: Mapping[Verdict, int], left_out: str | None, not_run: Collection[str]) -> Judgement | None:
+def _flaw(
+    counts: Mapping[Verdict, int], left_out: str | None, not_run: Collection[str], untried: Mapping[str, int]
+) -> Judgement | None:
     """What decides before anything good is looked at.
 
     A violation stands whatever else is missing. An error is the suite's own: what it hides is unknown, and not held
     against the plugin. Who asked for a part did not ask for what was not run in it: that is told, too.
     """
     if counts[Verdict.VIOLATION]:
-        return Judgement(TargetVerdict.NOT_CONFORMANT, number(counts[Verdict.VIOLATION], "violation"))
+        violations = number(counts[Verdict.VIOLATION], "violation")
+        return Judgement(TargetVerdict.NOT_CONFORMANT, f"{violations}{_untried(untried)}")
     if left_out is not None:
         return Judgement(TargetVerdict.INCOMPLETE, "; ".join((left_out, _open(not_run))) if not_run else left_out)
     if counts[Verdict.ERROR]:
@@ -37,16 +40,18 @@ def _flaw(counts: Mapping[Verdict, int], left_out: str | None, not_run: Collecti
 
 
 def _kept(counts: Mapping[Verdict, int], reason: str, untried: Mapping[str, int]) -> Judgement:
-    said = f"; {_untried(untried)}" if untried else ""
+    said = _untried(untried)
     if counts[Verdict.WAIVED]:
         return Judgement(TargetVerdict.WITH_WAIVERS, f"{number(counts[Verdict.WAIVED], 'violation')} waived{said}")
     return Judgement(TargetVerdict.CONFORMANT, f"{reason}{said}")
 
 
 def _untried(untried: Mapping[str, int]) -> str:
-    """What a tier does not try, in words."""
+    """What a tier does not try, in words that end a reason."""
+    if not untried:
+        return ""
     classes = sorted(untried, key=lambda name: -untried[name])
-    return f"{number(sum(untried.values()), 'MUST clause')} not tried, of {_few(classes)}"
+    return f"; {number(sum(untried.values()), 'MUST clause')} not tried, of {_few(classes)}"
 
 
 def judge_target(
@@ -70,7 +75,7 @@ def judge_target(
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
     if left_out is not None and cases and not selected_must:
         nothing = "no MUST clause beyond registration was selected"
-    if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out, not_run):
+    if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out, not_run, untried):
         return flaw
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
@@ -92,7 +97,7 @@ def judge_class(
     A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class of which nothing
     was kept is incomplete: it was neither kept nor broken.
     """
-    if flaw := _flaw(counts, left_out, not_run):
+    if flaw := _flaw(counts, left_out, not_run, untried):
         return flaw
     kept = sum(counts[verdict] for verdict in KEPT)
     if lacking and not kept:
