@@ -80,8 +80,11 @@ def test_the_target(
     ],
 )
 def test_what_a_tier_does_not_try_is_said(untried: dict[str, int], said: str) -> None:
-    for waived, reason in ((0, "3 checks of MUST clauses kept"), (1, "1 violation waived")):
-        found = counts(conform=3, waived=waived)
+    for found, reason in (
+        (counts(conform=3), "3 checks of MUST clauses kept"),
+        (counts(conform=3, waived=1), "1 violation waived"),
+        (counts(conform=3, violation=2), "2 violations"),
+    ):
         judgement = judge_target(found, cases=3, executed_must=3, left_out=None, untried=untried)
         assert judgement.reason == f"{reason}; {said}"
     assert judge_class(counts(conform=3), left_out=None, untried=untried).reason.endswith(f"3 checks; {said}")

@@ -25,6 +25,7 @@ from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_N
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.forms import FORMS
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.packed import contents
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine import collect
@@ -410,3 +411,10 @@ def test_plain_run_imports_few_modules(tmp_path: Path) -> None:
 def test_after_a_wrong_code_nothing_else_is_compared(fault: str, case: str, clause: str) -> None:
     laws = {"delete_recursively.writes-both-counters", "delete_recursively.deletes-everything"}
     assert judge("fakes/faulty", fault, named("full", case)).broken() - laws == {clause}
+
+
+def test_read_that_refuses_offsets_is_one_finding() -> None:
+    cases = named("quick", "changes/after*", "read/across-the-end*", "read/inside*", "read/past-the-end*")
+    judged = judge("fakes/faulty", "read.refuses-odd-offsets", cases)
+    broken = [check for one in judged.records for check in one.checks if check.verdict is Verdict.VIOLATION]
+    assert {(check.op, check.code) for check in broken} == {("read", "INVALID_ARGUMENT")}

@@ -50,6 +50,12 @@ int64_t Overrun(Reader file, uint64_t offset, size_t n, char* buffer, Status sta
   return got;
 }
 
+int64_t RefusesOddOffsets(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  if (offset % 512 == 0) return RightRead(file, offset, n, buffer, status);
+  Become(status, TF_INVALID_ARGUMENT);
+  return -1;
+}
+
 int64_t Garbage(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const int64_t got = RightRead(file, offset, n, buffer, status);
   if (got > 0) buffer[got / 2] ^= 1;
@@ -200,6 +206,8 @@ std::vector<Fault> ReadFaults() {
             "read is thread safe", SharedBuffer),
       Reads("read.nothing-is-invalid", "a read of 0 bytes is INVALID_ARGUMENT", kOk,
             NothingIs<TF_INVALID_ARGUMENT, -1>),
+      Reads("read.refuses-odd-offsets", "offsets that are no multiple of 512 are INVALID_ARGUMENT",
+            kOk, RefusesOddOffsets),
       Reads("read.invalid-returns-more",
             "offsets of 2^63 and more are INVALID_ARGUMENT with more than n", kEnd,
             InvalidReturnsMore),
