@@ -1,7 +1,6 @@
 """The verdict of a check follows from the level, the readings and the claims; that of a case from its checks."""
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -40,7 +39,7 @@ def meaning(supported: bool) -> Meaning:
 
 def claims(*names: str, **how: Any) -> Claims:
     """Claims that promise these clauses, or give them up, hide them, or decide their readings."""
-    given: dict[str, Mapping[str, Any]] = {
+    given: dict[str, Any] = {
         "promised": {name: meaning(True) for name in names if "promised" in how},
         "unsupported": {name: meaning(False) for name in names if "unsupported" in how},
         "hidden": {name: "nobody sees it" for name in names if "hidden" in how},

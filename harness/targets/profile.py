@@ -39,11 +39,12 @@ class _Variable(Struct, forbid_unknown_fields=True):
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a target limits: in bytes, and the granularity of times in nanoseconds."""
+    """What a target limits: in bytes, the number of open files, and the granularity of times in nanoseconds."""
 
     max_path: _Positive | None = None
     max_name: _Positive | None = None
     max_file_size: _Positive | None = None
+    max_open_files: _Positive | None = None
     mtime_granularity_ns: Annotated[int, Meta(ge=0)] | None = None
 
 
@@ -75,7 +76,7 @@ class ProfileError(Exception):
 class Profile:
     """What a profile says. A field that it leaves out is None or empty.
 
-    `limits` are in bytes, `mtime_granularity_ns` in nanoseconds. `backing` is an fsspec URL, `services` the path of a
+    `limits` are as in `Limits`. `backing` is an fsspec URL, `services` the path of a
     compose file. `secrets` holds the names of the variables in `environment` whose values must not appear in a report.
     """
 

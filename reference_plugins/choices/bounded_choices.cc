@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "choices.h"
@@ -22,23 +24,38 @@ using RegionOps = TF_ReadOnlyMemoryRegionOps;
 
 std::mutex mutex;
 
-constexpr int kMostOpen = 64;
-std::atomic<int> open_files{0};
+size_t most_open = SIZE_MAX;
+// The paths of open files and regions, by what the plugin has of each.
+std::multimap<const void*, std::string> open_files;
 
-template <auto Entry, typename File>
-void Open(Filesystem filesystem, Path path, File* file, Status status) {
-  if (++open_files > kMostOpen) {
-    SetError(status, TF_RESOURCE_EXHAUSTED, path, "too many files are open");
-  } else {
-    before<Open<Entry, File>>(filesystem, path, file, status);
-  }
-  if (TF_GetCode(status) != TF_OK) --open_files;
+const void* HandleOf(const TF_ReadOnlyMemoryRegion* region) { return region->plugin_memory_region; }
+template <typename File>
+const void* HandleOf(const File* file) {
+  return file->plugin_file;
 }
 
 template <auto Entry, typename File>
-void Forget(File* file) {
-  --open_files;
-  before<Forget<Entry, File>>(file);
+void Open(Filesystem filesystem, Path path, File* file, Status status) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (open_files.size() >= most_open)
+    return SetError(status, TF_RESOURCE_EXHAUSTED, path, "too many files are open");
+  const auto one = open_files.emplace(nullptr, path);  // what may fail comes first
+  lock.unlock();
+  before<Open<Entry, File>>(filesystem, path, file, status);
+  lock.lock();
+  auto node = open_files.extract(one);
+  if (TF_GetCode(status) != TF_OK) return;
+  node.key() = HandleOf(file);
+  open_files.insert(std::move(node));
+}
+
+template <auto Entry, typename File, typename... Rest>
+void Forget(File* file, Rest... rest) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    open_files.erase(HandleOf(file));
+  }
+  before<Forget<Entry, File, Rest...>>(file, rest...);
 }
 
 template <typename File, auto cleanup, auto... openers>
@@ -48,11 +65,8 @@ void Count(support::Tables& tables) {
 }
 
 void FewOpenFiles(support::Tables& tables) {
-  Count<TF_RandomAccessFile, &ReaderOps::cleanup, &Ops::new_random_access_file>(tables);
-  Count<TF_WritableFile, &WriterOps::cleanup, &Ops::new_writable_file, &Ops::new_appendable_file>(
-      tables);
-  Count<TF_ReadOnlyMemoryRegion, &RegionOps::cleanup, &Ops::new_read_only_memory_region_from_file>(
-      tables);
+  most_open = 64;
+  CountOpenFiles(tables);
 }
 
 constexpr int64_t kLargest = 100'000;
@@ -111,6 +125,22 @@ void ConnectAsNeeded() {
 }
 
 }  // namespace
+
+void CountOpenFiles(support::Tables& tables) {
+  Count<TF_RandomAccessFile, &ReaderOps::cleanup, &Ops::new_random_access_file>(tables);
+  Count<TF_WritableFile, &WriterOps::cleanup, &Ops::new_writable_file, &Ops::new_appendable_file>(
+      tables);
+  Take<&WriterOps::close, Forget<&WriterOps::close, const TF_WritableFile, Status>>(tables);
+  Count<TF_ReadOnlyMemoryRegion, &RegionOps::cleanup, &Ops::new_read_only_memory_region_from_file>(
+      tables);
+}
+
+bool IsOpen(Path path) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return std::any_of(open_files.begin(), open_files.end(), [path](const auto& one) {
+    return one.second == path || one.second.rfind(std::string(path) + "/", 0) == 0;
+  });
+}
 
 std::vector<Choice> BoundedChoices() {
   return {

@@ -57,6 +57,10 @@ using Filesystem = const TF_Filesystem*;
 using Path = const char*;
 using Status = TF_Status*;
 
+// Remembers what is open, and gives whether something at or below a path is.
+void CountOpenFiles(support::Tables& tables);
+bool IsOpen(Path path);
+
 // Puts `function` in the place of an entry, and gives what was there.
 template <typename Table, typename Function>
 Function Replace(support::Tables& tables, Function Table::* entry,

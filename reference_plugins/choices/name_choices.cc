@@ -58,7 +58,7 @@ bool IsNotForWindows(Path path) {
   const auto names = support::Components(path);
   return std::any_of(names.begin(), names.end(), [](const auto& name) {
     const std::string text(name);
-    return text.find_first_of("\\:\"<>|") != std::string::npos || text.back() == ' ' ||
+    return text.find_first_of("\\:*?\"<>|") != std::string::npos || text.back() == ' ' ||
            (text.back() == '.' && text != "." && text != "..");
   });
 }
@@ -175,10 +175,35 @@ void FarBelowAFileIsNotFound(support::Tables& tables) {
   AskForEach(tables);
 }
 
+void CopyOntoClosed(Filesystem filesystem, Path source, Path target, Status status) {
+  if (IsOpen(target)) return AnswerIllegal(target, status);
+  before<CopyOntoClosed>(filesystem, source, target, status);
+}
+
+template <TF_Code code>
+void LockedFiles(support::Tables& tables) {
+  refusal = code;
+  CountOpenFiles(tables);
+  RefuseEach<IsOpen, AnswerIllegal> locked{tables};
+  locked.Add<&Ops::new_writable_file>();
+  locked.Add<&Ops::delete_file>();
+  locked.Add<&Ops::delete_recursively>();
+  locked.Add<&Ops::rename_file>();
+  Take<&Ops::copy_file, CopyOntoClosed>(tables);
+}
+
+template <TF_Code code>
+Choice Locked(const char* name) {
+  return {std::string("locked-files:") + name, "whether what is open can be deleted, renamed or replaced", name, LockedFiles<code>, false};
+}
+
 }  // namespace
 
 std::vector<Choice> NameChoices() {
   return {
+      Locked<TF_PERMISSION_DENIED>("PERMISSION_DENIED"),
+      Locked<TF_FAILED_PRECONDITION>("FAILED_PRECONDITION"),
+      Locked<TF_UNAVAILABLE>("UNAVAILABLE"),
       {"illegal-names", "which names are illegal, and what that answers (A4)",
        "control bytes, what is no text, and more than 255 bytes: FAILED_PRECONDITION",
        IllegalNames},

@@ -2,6 +2,7 @@
 
 import fnmatch
 import functools
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,12 @@ from .catalogue import catalogue
 Value = str | bool
 
 MTIME = "stat.mtime-granularity"
+#: What is in a name that is none of those that a value of `names` claims. A surrogate is a byte that is not UTF-8.
+OTHER_NAMES: Mapping[Value | None, re.Pattern[str]] = {
+    "utf-8": re.compile(r"[\udc80-\udcff]"),
+    "ascii": re.compile(r"[^\x00-\x7f]"),
+    "windows": re.compile(r'[\x00-\x1f\\:*?"<>|\udc80-\udcff]|[ .]$'),
+}
 SECOND = 10**9
 
 
@@ -107,11 +114,12 @@ class Claims:
     """What a target claims, in the form that checks need.
 
     Without a profile it claims nothing, and any reading is right. `limits` are those of the profile: `max_path` and
-    `max_name` in bytes of the translated path and of one name in it, `max_file_size` in bytes, `mtime_granularity_ns`
-    in nanoseconds. The last is 0 where stat does not tell times.
+    `max_name` in bytes of the translated path and of one name in it, `max_file_size` in bytes, `max_open_files`,
+    and `mtime_granularity_ns` in nanoseconds. The last is 0 where stat does not tell times.
     """
 
     limits: Mapping[str, int] = field(default_factory=dict)
+    names: Value | None = None
     unsupported: Mapping[str, Meaning] = field(default_factory=dict)
     promised: Mapping[str, Meaning] = field(default_factory=dict)
     decided: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
@@ -134,6 +142,7 @@ class Claims:
             decided |= {MTIME: (allowed, f"mtime_granularity_ns = {coarse}")} if coarse else {}
         return cls(
             limits=limits,
+            names=claims.get("names"),
             unsupported=_by((m for m in all_of_them if m.supported is False), "clauses"),
             promised=_by((m for m in all_of_them if m.supported), "clauses"),
             decided=decided,
@@ -146,11 +155,17 @@ class Claims:
         return self.hidden.get(clause) or f"the profile claims {self.unsupported[clause]}"
 
     def beyond(self, uri: str) -> str | None:
-        """The limit that a case with this path would exceed, in words, or None."""
-        if not self.limits:
+        """The limit or claim that a case with this path would exceed, in words, or None."""
+        if not self.limits and self.names is None:
             return None
         path = paths.translate(uri)
+        if any(map(self.is_other_name, path.split("/"))):
+            return f"the profile claims names = {self.names}, and another one is needed"
         return self._over("max_name", max(map(_size, path.split("/")))) or self._over("max_path", _size(path))
+
+    def is_other_name(self, name: str) -> bool:
+        """Whether a name is none of those that the profile claims a file may have."""
+        return self.names in OTHER_NAMES and OTHER_NAMES[self.names].search(name) is not None
 
     def too_large(self, size: int) -> str | None:
         """The limit that a file of this size, in bytes, would exceed, in words, or None."""

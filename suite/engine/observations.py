@@ -4,6 +4,7 @@ Each question has a host and a directory of its own, so that a plugin that dies 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ...harness.targets.backing import BackingUnableError
 from ..contract.claims import Value, meanings
+from .setup import LOCKED
 from .workbench import HostedFilesystem, Workbench
 
 T = TypeVar("T")
@@ -26,6 +28,12 @@ LONGEST_NAME, LONGEST_PATH = 2048, 8192
 TIMES, WRITES = 5, 500
 #: How often files are renamed over each other, and how long at most, in seconds.
 RENAMES, SECONDS = 100, 1.0
+
+#: The greatest number of files that are opened at once.
+MOST_OPEN = 200
+#: Names that not every filesystem takes, and which of them each value of the claim `names` takes.
+ODD_NAMES = {"special characters": "a*:b", "letters beyond ASCII": "\u00e9", "bytes that are not UTF-8": "\udcff"}
+KINDS = {"bytes": [*ODD_NAMES], "utf-8": [*ODD_NAMES][:2], "ascii": [*ODD_NAMES][:1], "windows": [*ODD_NAMES][1:2]}
 
 
 class UnknownAnswerError(Exception):
@@ -151,6 +159,43 @@ def _atomic_rename(place: QuestionPlace) -> tuple[Value, str]:
     return False, "for a moment, nothing was at the target"
 
 
+def _open_files(place: QuestionPlace) -> tuple[Value, str]:
+    with place.opened(place.fs.new_random_access_file(place.write("file"))):
+        for got in (
+            place.fs.rename_file(place.write("other"), place.uri("file")),
+            place.fs.delete_file(place.uri("file")),
+        ):
+            if got.code in LOCKED:
+                return "locked", f"{got.op} of an open file answered {got.code}"
+            place.done(got)
+    return "free", "an open file was replaced and deleted"
+
+
+def _names(place: QuestionPlace) -> tuple[Value, str]:
+    taken = []
+    for kind, name in ODD_NAMES.items():
+        got = place.fs.new_writable_file(place.uri(name))
+        if got.value is not None:
+            with got.value as file:
+                taken += [kind] if file.close().ok else []
+    said = f"names with {', '.join(taken) or 'none of these'} were taken"
+    fitting = [value for value, kinds in KINDS.items() if kinds == taken]
+    if not fitting:
+        raise UnknownAnswerError(said)
+    return fitting[0], said
+
+
+def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
+    uri = place.write("file")
+    with ExitStack() as stack:
+        for count in range(MOST_OPEN):
+            got = place.fs.new_random_access_file(uri)
+            if got.code is Code.RESOURCE_EXHAUSTED:
+                return count, f"the next one answered {got.code}"
+            stack.enter_context(place.opened(got))
+    return None, f"{MOST_OPEN} files were open at once; more were not tried"
+
+
 def _memory_regions(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.new_read_only_memory_region_from_file(place.write("file"))
     if got.value is None:
@@ -251,6 +296,8 @@ CLAIMS: Mapping[str, Question] = {
     "append": _append,
     "visibility": _visibility,
     "atomic_rename": _atomic_rename,
+    "open_files": _open_files,
+    "names": _names,
     "memory_regions": _memory_regions,
     "transactions": _has_ops("transactions"),
     "configuration": _has_ops("configuration"),
@@ -271,6 +318,7 @@ CLAIMS: Mapping[str, Question] = {
 LIMITS: Mapping[str, Question] = {
     "max_path": _max_path,
     "max_name": _max_name,
+    "max_open_files": _max_open_files,
     "mtime_granularity_ns": _mtime_granularity,
 }
 

@@ -9,8 +9,9 @@ from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
 from ..contract.catalogue import clause
+from .answers import Answer
 from .checks import Checks
-from .surroundings import Surroundings
+from .surroundings import BeyondLimitsError, Surroundings
 from .witnesses import Prepared, flaw
 from .workbench import MOST_ENTRIES
 
@@ -18,6 +19,11 @@ from .workbench import MOST_ENTRIES
 Tree = dict[str, bytes | None]
 
 T = TypeVar("T")
+
+#: What is open can be deleted, renamed and replaced, by these ops; else they answer with one of these codes.
+OPEN_IS_FREE = "common.open-files-are-free"
+CHANGES = frozenset({"new_writable_file", "delete_file", "delete_recursively", "rename_file", "copy_file"})
+LOCKED = (Code.PERMISSION_DENIED, Code.FAILED_PRECONDITION, Code.UNAVAILABLE)
 
 
 class Setup:
@@ -60,8 +66,31 @@ class Setup:
             return outcome.value
         if self._check.unimplemented(outcome):
             raise BlockedError(outcome.op, "it answers UNIMPLEMENTED", absent=outcome.op not in self._check.works)
+        self.may_refuse(outcome)
         self._check.failed(outcome, self._is_listed_empty)
         raise BlockedError(outcome.op, f"{outcome.code} {outcome.message}")
+
+    def may_refuse(self, outcome: Outcome[object]) -> None:
+        """End the case where an op was refused for what is open, or because as many files are open as there can be."""
+        calls, limit = self._surroundings.trace, self._surroundings.bench.claims.limits.get("max_open_files")
+        at = next((k for k, call in enumerate(calls) if call[2] is outcome), len(calls) - 1)
+        op, arguments, _ = calls[at]
+        opened: dict[object, bytes] = {}
+        for k, (called, given, got) in enumerate(calls):
+            # What comes after it was called in another thread, perhaps before it.
+            if called.startswith("new_") and isinstance(got, Outcome) and got.ok and isinstance(given[1], bytes):
+                opened[got.value] = given[1]
+            elif k < at and (called == "close" or called.endswith(".cleanup")):
+                opened.pop(given[0], None)
+        if op.startswith("new_") and outcome.code is Code.RESOURCE_EXHAUSTED and limit and len(opened) >= limit:
+            raise BeyondLimitsError(f"the profile limits max_open_files to {limit}, and more are needed")
+        changed = tuple(one + b"/" for one in arguments if op in CHANGES and isinstance(one, bytes))
+        if outcome.code in LOCKED and any((path + b"/").startswith(changed) for path in opened.values()):
+            got = f"{op}: code={outcome.code}"
+            self._check.record(
+                OPEN_IS_FREE, False, f"{op}: code=OK", got, outcome.message, declared=True, of=Answer.of(outcome)
+            )
+            raise BeyondLimitsError(f"{op} answers {outcome.code} for what is open")
 
     def _is_listed_empty(self) -> bool:
         """Whether a listing of the directory that the last call did not delete has no entry."""
