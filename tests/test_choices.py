@@ -101,6 +101,15 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         assert reading in readings(document, clause), choice
 
 
+PROFILES = {
+    "limits": "[limits]\nmax_file_size = 100000\nmax_name = 50\n",
+    "few": "[limits]\nmax_open_files = 64\n",
+    "locked": '[claims]\nopen_files = "locked"\n',
+    "ascii": '[claims]\nnames = "ascii"\n',
+    "windows": '[claims]\nnames = "windows"\n',
+}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("choices", "asked"),
@@ -115,8 +124,36 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         ("unsupported:read", ["--case=changes/by-others*", "--case=neighbours/beside[synced-*"]),
         ("unsupported:is_directory", ["--case=scenarios/others-made*"]),
         ("few-open-files", ["--case=lifetimes/many*"]),
+        ("few-open-files", ["--plugin-profile=few.toml", "--case=lifetimes/many*"]),
         ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
-        ("windows-names", ["--case=glob/*", "--case=names/pairs*"]),
+        *(
+            (
+                f"{kind}-names",
+                [
+                    f"--plugin-profile={kind}.toml",
+                    "--case=glob/*",
+                    "--case=properties/patterns",
+                    "--case=names/*[*-*]",
+                    "--case=tree/delete-recursively[glob-*",
+                ],
+            )
+            for kind in ("ascii", "windows")
+        ),
+        *(
+            (
+                f"locked-files:{code}",
+                [
+                    "--plugin-profile=locked.toml",
+                    "--case=lifetimes/path-*",
+                    "--case=read/the-file-*",
+                    "--case=properties/handles",
+                    "--case=races/replacing",
+                    "--case=threads/rename-*",
+                    "--case=scenarios/state-*",
+                ],
+            )
+            for code in ("PERMISSION_DENIED", "FAILED_PRECONDITION", "UNAVAILABLE")
+        ),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
@@ -128,7 +165,8 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
     ],
 )
 def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, asked: list[str]) -> None:
-    (tmp_path / "limits.toml").write_text("[limits]\nmax_file_size = 100000\nmax_name = 50\n")
+    for name, text in PROFILES.items():
+        (tmp_path / f"{name}.toml").write_text(text)
     document = judged(tmp_path, choices, *asked)
     assert document["counts"]["conform"]
     assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error"))

@@ -97,6 +97,10 @@ def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
         ("late-visibility", "visibility", "flush"),
         ("coarse-mtime", "mtime_granularity_ns", 10**9),
         ("no-mtime", "mtime_granularity_ns", 0),
+        ("locked-files:UNAVAILABLE", "open_files", "locked"),
+        ("ascii-names", "names", "ascii"),
+        ("windows-names", "names", "windows"),
+        ("few-open-files", "max_open_files", 64),
     ],
 )
 def test_what_a_plugin_chose_is_found_out(choice: str, name: str, value: str | int) -> None:

@@ -140,6 +140,29 @@ def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, se
     assert states(judged_report(tmp_path, "--plugin=posix", *asked))["atomic_rename"] == state
 
 
+@pytest.mark.parametrize(
+    ("choice", "claim", "asked", "state"),
+    [
+        ("locked-files:UNAVAILABLE", 'open_files = "free"', "lifetimes/path-*", "broken"),
+        ("locked-files:UNAVAILABLE", 'open_files = "locked"', "lifetimes/path-*", "kept"),
+        ("", 'open_files = "locked"', "lifetimes/path-*", "under-declared"),
+        ("ascii-names", 'names = "bytes"', "names/file*", "broken"),
+        ("ascii-names", 'names = "utf-8"', "names/file*", "broken"),
+        ("windows-names", 'names = "ascii"', "names/file*", "broken"),
+        ("windows-names", 'names = "windows"', "names/file*", "kept"),
+        ("", 'names = "bytes"', "names/file*", "kept"),
+        ("", 'names = "utf-8"', "names/file*", "under-declared"),
+    ],
+)
+def test_claim_of_a_choice_is_checked_both_ways(
+    tmp_path: Path, choice: str, claim: str, asked: str, state: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(f"[claims]\n{claim}\n")
+    plugin = ("--plugin=posix_choices", f"--env=TFFS_CHOICES={choice}", "--plugin-profile=mine.toml")
+    found = judged_report(tmp_path, *plugin, f"--case={asked}", code=int(state == "broken"))
+    assert {*states(found).values()} == {state}
+
+
 FLAT = (STORE, ALONE, "--env=TFFS_DIRECTORIES=none")
 
 
@@ -283,6 +306,9 @@ def test_limits_leave_out_what_needs_more(tmp_path: Path) -> None:
     # Nothing is executed.
     found = judged_report(tmp_path, *limited, "--case=sizes/whole[4096]", code=1)
     assert found["counts"]["absent"]
+    (tmp_path / "limits.toml").write_text("[limits]\nmax_open_files = 65\n")
+    few = ("--plugin=posix_choices", "--env=TFFS_CHOICES=few-open-files", "--plugin-profile=limits.toml")
+    assert judged_report(tmp_path, *few, "--case=lifetimes/many*", code=1)["counts"]["violation"]
 
 
 def test_the_data_names_clauses_ops_and_readings_that_there_are() -> None:

@@ -53,7 +53,7 @@ bool IsNotAscii(Path path) {
   return std::any_of(text.begin(), text.end(), [](char byte) { return byte < 0; });
 }
 
-// Whether a name in `path` is none that Windows takes. * and ? pass, which names of the suite have.
+// Whether a name in `path` is none that Windows takes.
 bool IsNotForWindows(Path path) {
   const auto names = support::Components(path);
   return std::any_of(names.begin(), names.end(), [](const auto& name) {
@@ -175,16 +175,20 @@ void FarBelowAFileIsNotFound(support::Tables& tables) {
   AskForEach(tables);
 }
 
+void AnswerOpen(Path path, Status status) { SetError(status, refusal, path, "it is open"); }
+
 void CopyOntoClosed(Filesystem filesystem, Path source, Path target, Status status) {
-  if (IsOpen(target)) return AnswerIllegal(target, status);
+  if (IsOpen(target)) return AnswerOpen(target, status);
   before<CopyOntoClosed>(filesystem, source, target, status);
 }
+
+constexpr const char* kLocked = "whether what is open can be deleted, renamed and replaced";
 
 template <TF_Code code>
 void LockedFiles(support::Tables& tables) {
   refusal = code;
   CountOpenFiles(tables);
-  RefuseEach<IsOpen, AnswerIllegal> locked{tables};
+  RefuseEach<IsOpen, AnswerOpen> locked{tables};
   locked.Add<&Ops::new_writable_file>();
   locked.Add<&Ops::delete_file>();
   locked.Add<&Ops::delete_recursively>();
@@ -192,18 +196,15 @@ void LockedFiles(support::Tables& tables) {
   Take<&Ops::copy_file, CopyOntoClosed>(tables);
 }
 
-template <TF_Code code>
-Choice Locked(const char* name) {
-  return {std::string("locked-files:") + name, "whether what is open can be deleted, renamed or replaced", name, LockedFiles<code>, false};
-}
-
 }  // namespace
 
 std::vector<Choice> NameChoices() {
   return {
-      Locked<TF_PERMISSION_DENIED>("PERMISSION_DENIED"),
-      Locked<TF_FAILED_PRECONDITION>("FAILED_PRECONDITION"),
-      Locked<TF_UNAVAILABLE>("UNAVAILABLE"),
+      {"locked-files:PERMISSION_DENIED", kLocked, "PERMISSION_DENIED",
+       LockedFiles<TF_PERMISSION_DENIED>, false},
+      {"locked-files:FAILED_PRECONDITION", kLocked, "FAILED_PRECONDITION",
+       LockedFiles<TF_FAILED_PRECONDITION>, false},
+      {"locked-files:UNAVAILABLE", kLocked, "UNAVAILABLE", LockedFiles<TF_UNAVAILABLE>, false},
       {"illegal-names", "which names are illegal, and what that answers (A4)",
        "control bytes, what is no text, and more than 255 bytes: FAILED_PRECONDITION",
        IllegalNames},
@@ -217,7 +218,7 @@ std::vector<Choice> NameChoices() {
       {"ascii-names", "which names are illegal, and what that answers (A4)",
        "those that are not ASCII: INVALID_ARGUMENT", Invalid<IsNotAscii>, false},
       {"windows-names", "which names are illegal, and what that answers (A4)",
-       "those with \\:\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
+       "those with \\:*?\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
        Invalid<IsNotForWindows>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},

@@ -155,12 +155,16 @@ class Claims:
         return self.hidden.get(clause) or f"the profile claims {self.unsupported[clause]}"
 
     def beyond(self, uri: str) -> str | None:
-        """The limit or claim that a case with this path would exceed, in words, or None."""
-        if not self.limits and self.names is None:
+        """The claim or limit that a case which creates this path would exceed, in words, or None."""
+        if self.names is not None and any(map(self.is_other_name, paths.translate(uri).split("/"))):
+            return f"the profile claims names = {self.names}, and another one is needed"
+        return self.too_long(uri)
+
+    def too_long(self, uri: str) -> str | None:
+        """The limit that a case with this path would exceed, in words, or None."""
+        if not self.limits:
             return None
         path = paths.translate(uri)
-        if any(map(self.is_other_name, path.split("/"))):
-            return f"the profile claims names = {self.names}, and another one is needed"
         return self._over("max_name", max(map(_size, path.split("/")))) or self._over("max_path", _size(path))
 
     def is_other_name(self, name: str) -> bool:

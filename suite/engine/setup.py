@@ -74,7 +74,7 @@ class Setup:
         """End the case where an op was refused for what is open, or because as many files are open as there can be."""
         calls, limit = self._surroundings.trace, self._surroundings.bench.claims.limits.get("max_open_files")
         at = next((k for k, call in enumerate(calls) if call[2] is outcome), len(calls) - 1)
-        op, arguments, _ = calls[at]
+        op, arguments = calls[at][:2]
         opened: dict[object, bytes] = {}
         for k, (called, given, got) in enumerate(calls):
             # What comes after it was called in another thread, perhaps before it.
@@ -87,9 +87,7 @@ class Setup:
         changed = tuple(one + b"/" for one in arguments if op in CHANGES and isinstance(one, bytes))
         if outcome.code in LOCKED and any((path + b"/").startswith(changed) for path in opened.values()):
             got = f"{op}: code={outcome.code}"
-            self._check.record(
-                OPEN_IS_FREE, False, f"{op}: code=OK", got, outcome.message, declared=True, of=Answer.of(outcome)
-            )
+            self._check.record(OPEN_IS_FREE, False, "code=OK", got, declared=True, of=Answer.of(outcome))
             raise BeyondLimitsError(f"{op} answers {outcome.code} for what is open")
 
     def _is_listed_empty(self) -> bool:
@@ -133,6 +131,7 @@ class Setup:
     def write(self, name: str, content: bytes) -> str:
         """Set up a file with this content, through the backing where the plugin writes none; its URI."""
         uri, around = self.uri(name), self._surroundings
+        around.within_limits(uri)
         around.within_size(len(content))
         if around.seeded:
             around.backing.write(around.backing_name(name), content)
@@ -155,6 +154,7 @@ class Setup:
     def mkdir(self, name: str) -> str:
         """Set up a directory, through the backing where the plugin makes none; its URI."""
         uri, around = self.uri(name), self._surroundings
+        around.within_limits(uri)
         if "create_dir" in around.bench.claims.ops_given_up:
             raise BlockedError("create_dir", "there are only files", absent=True)
         if around.bench.seeds(around.fs, "create_dir"):
