@@ -31,9 +31,9 @@ RENAMES, SECONDS = 100, 1.0
 
 #: The greatest number of files that are opened at once.
 MOST_OPEN = 200
-#: Names that not every filesystem takes, and which of them each value of the claim `names` takes.
-ODD_NAMES = {"special characters": "a*:b", "letters beyond ASCII": "\u00e9", "bytes that are not UTF-8": "\udcff"}
-KINDS = {"bytes": [*ODD_NAMES], "utf-8": [*ODD_NAMES][:2], "ascii": [*ODD_NAMES][:1], "windows": [*ODD_NAMES][1:2]}
+#: Names with special characters, beyond ASCII, and that are not UTF-8; the claim by which of them are taken.
+ODD_NAMES = ("a*:b", "\u00e9", "\udcff")
+KINDS = {"+++": "bytes", "++-": "utf-8", "+--": "ascii", "-+-": "windows", "-++": "windows"}
 
 
 class UnknownAnswerError(Exception):
@@ -172,17 +172,13 @@ def _open_files(place: QuestionPlace) -> tuple[Value, str]:
 
 
 def _names(place: QuestionPlace) -> tuple[Value, str]:
-    taken = []
-    for kind, name in ODD_NAMES.items():
-        got = place.fs.new_writable_file(place.uri(name))
-        if got.value is not None:
-            with got.value as file:
-                taken += [kind] if file.close().ok else []
-    said = f"names with {', '.join(taken) or 'none of these'} were taken"
-    fitting = [value for value, kinds in KINDS.items() if kinds == taken]
-    if not fitting:
-        raise UnknownAnswerError(said)
-    return fitting[0], said
+    taken = ""
+    for name in ODD_NAMES:
+        file = place.fs.new_writable_file(place.uri(name)).value
+        taken += "+" if file is not None and file.close().ok else "-"
+    if taken not in KINDS:
+        raise UnknownAnswerError(f"whether {', '.join(map(ascii, ODD_NAMES))} are taken: {taken}")
+    return KINDS[taken], f"whether {', '.join(map(ascii, ODD_NAMES))} are taken: {taken}"
 
 
 def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:

@@ -86,8 +86,8 @@ class Setup:
             raise BeyondLimitsError(f"the profile limits max_open_files to {limit}, and more are needed")
         changed = tuple(one + b"/" for one in arguments if op in CHANGES and isinstance(one, bytes))
         if outcome.code in LOCKED and any((path + b"/").startswith(changed) for path in opened.values()):
-            got = f"{op}: code={outcome.code}"
-            self._check.record(OPEN_IS_FREE, False, "code=OK", got, declared=True, of=Answer.of(outcome))
+            said = f"{op}: code={outcome.code}"
+            self._check.record(OPEN_IS_FREE, False, "code=OK", said, declared=True, of=Answer.of(outcome))
             raise BeyondLimitsError(f"{op} answers {outcome.code} for what is open")
 
     def _is_listed_empty(self) -> bool:
