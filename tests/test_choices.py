@@ -101,6 +101,16 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         assert reading in readings(document, clause), choice
 
 
+LOCKS = ("PERMISSION_DENIED", "FAILED_PRECONDITION", "UNAVAILABLE")
+#: The cases that change what is open, and those that make names with odd characters.
+OPEN_FILES, ODD_NAMES = (
+    [f"--case={case}" for case in cases.split()]
+    for cases in (
+        "lifetimes/path-* read/the-file-* properties/handles races/replacing threads/rename-* scenarios/state-*",
+        "glob/* properties/patterns names/*[*-*] tree/delete-recursively[glob-*",
+    )
+)
+#: Profiles that say what a choice is, by the names of their files.
 PROFILES = {
     "limits": "[limits]\nmax_file_size = 100000\nmax_name = 50\n",
     "few": "[limits]\nmax_open_files = 64\n",
@@ -126,34 +136,8 @@ PROFILES = {
         ("few-open-files", ["--case=lifetimes/many*"]),
         ("few-open-files", ["--plugin-profile=few.toml", "--case=lifetimes/many*"]),
         ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
-        *(
-            (
-                f"{kind}-names",
-                [
-                    f"--plugin-profile={kind}.toml",
-                    "--case=glob/*",
-                    "--case=properties/patterns",
-                    "--case=names/*[*-*]",
-                    "--case=tree/delete-recursively[glob-*",
-                ],
-            )
-            for kind in ("ascii", "windows")
-        ),
-        *(
-            (
-                f"locked-files:{code}",
-                [
-                    "--plugin-profile=locked.toml",
-                    "--case=lifetimes/path-*",
-                    "--case=read/the-file-*",
-                    "--case=properties/handles",
-                    "--case=races/replacing",
-                    "--case=threads/rename-*",
-                    "--case=scenarios/state-*",
-                ],
-            )
-            for code in ("PERMISSION_DENIED", "FAILED_PRECONDITION", "UNAVAILABLE")
-        ),
+        *((f"{kind}-names", [f"--plugin-profile={kind}.toml", *ODD_NAMES]) for kind in ("ascii", "windows")),
+        *((f"locked-files:{code}", ["--plugin-profile=locked.toml", *OPEN_FILES]) for code in LOCKS),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
