@@ -49,6 +49,11 @@ struct Refused<code, Result (*)(Arguments...)> {
       for (int k = 0; std::get<3>(all) != nullptr && k < std::get<2>(all); ++k)
         TF_SetStatus(std::get<3>(all)[k], code, kMessage);
     }
+    // Counters are written whatever the answer is.
+    const auto write = [](auto argument) {
+      if constexpr (std::is_same_v<decltype(argument), uint64_t*>) *argument = 0;
+    };
+    (write(arguments), ...);
     if constexpr (std::is_same_v<Result, int> || std::is_same_v<Result, int64_t>) {
       return -1;
     } else if constexpr (!std::is_void_v<Result>) {

@@ -16,6 +16,7 @@ from .catalogue import catalogue
 #: The value of a claim: a word such as `emulated`, or true or false.
 Value = str | bool
 
+READ_ONLY = "read_only"
 MTIME = "stat.mtime-granularity"
 SECOND = 10**9
 
