@@ -24,7 +24,7 @@ class HostFilesystem(HostedOps, Defaults):
 
     `translated` holds what ops got for each URI so far.
 
-    `present` holds the ops that are not NULL, less those in `unimplemented`, which only answer that code; `raw` performs
+    `present` holds the ops that are not NULL, less those in `unimplemented`, which only answer its code; `raw` performs
     ops without translation, guard or default, for cases about the tables themselves. What is handed to `raw` does not
     pass the guard.
 

@@ -49,11 +49,6 @@ struct Refused<code, Result (*)(Arguments...)> {
       for (int k = 0; std::get<3>(all) != nullptr && k < std::get<2>(all); ++k)
         TF_SetStatus(std::get<3>(all)[k], code, kMessage);
     }
-    // Counters are written whatever the answer is.
-    const auto write = [](auto argument) {
-      if constexpr (std::is_same_v<decltype(argument), uint64_t*>) *argument = 0;
-    };
-    (write(arguments), ...);
     if constexpr (std::is_same_v<Result, int> || std::is_same_v<Result, int64_t>) {
       return -1;
     } else if constexpr (!std::is_void_v<Result>) {
@@ -80,7 +75,8 @@ struct LeaveOut {
     Replace(tables, entry,
             way == "without"       ? nullptr
             : way == "unsupported" ? Refused<TF_UNIMPLEMENTED, Function>::Call
-                                   : Refused<TF_PERMISSION_DENIED, Function>::Call);
+            : way == "denied"      ? Refused<TF_PERMISSION_DENIED, Function>::Call
+                                   : Refused<TF_FAILED_PRECONDITION, Function>::Call);
   }
 };
 
@@ -89,7 +85,7 @@ struct LeaveOut {
 bool LeaveOutOp(support::Tables& tables, const std::string& choice) {
   const size_t colon = choice.find(':');
   const std::string way = choice.substr(0, colon);
-  if (way != "without" && way != "unsupported" && way != "denied") return false;
+  if (way != "without" && way != "unsupported" && way != "denied" && way != "refused") return false;
   LeaveOut leave{tables, way, choice.substr(colon + 1)};
   fakes::ForEachOp(leave);
   return leave.found;
