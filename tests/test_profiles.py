@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.test_choices import DENYING
 from tests.test_suite import judged_report, refused, report, run
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.harness.targets import profile
@@ -138,6 +139,23 @@ def test_a_disk_that_claims_to_be_a_store_is_under_declared(tmp_path: Path) -> N
 def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, semantics: str, state: str) -> None:
     asked = (f"--plugin-profile={semantics}", "--clause=rename_file.is-atomic")
     assert states(judged_report(tmp_path, "--plugin=posix", *asked))["atomic_rename"] == state
+
+
+@pytest.mark.parametrize(
+    ("choices", "claimed", "state"),
+    [
+        ("no-sync", "true", "under-declared"),
+        ("no-sync", "false", "kept"),
+        ("denied:delete_file,denied:rename_file", "true", "kept"),
+        (DENYING, "false", "broken"),
+        ("read-only", "false", "broken"),
+    ],
+)
+def test_whether_anything_changes_is_found_out(tmp_path: Path, choices: str, claimed: str, state: str) -> None:
+    (tmp_path / "mine.toml").write_text(f"[claims]\nread_only = {claimed}\n")
+    asked = ("--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", "--backing=file://{path}", "--tier=smoke")
+    found = judged_report(tmp_path, *asked, "--plugin-profile=mine.toml", code=int(state == "broken"))
+    assert states(found) == {"read_only": state}
 
 
 FLAT = (STORE, ALONE, "--env=TFFS_DIRECTORIES=none")
