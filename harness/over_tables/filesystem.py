@@ -24,8 +24,8 @@ class HostFilesystem(HostedOps, Defaults):
 
     `translated` holds what ops got for each URI so far.
 
-    `present` holds the ops that are not NULL, less those in `unimplemented`, which only answer its code; `raw` performs
-    ops without translation, guard or default, for cases about the tables themselves. What is handed to `raw` does not
+    `present` holds the ops that are not NULL, less those in `unimplemented`, which only answer a code; `raw` performs
+    ops without translation, guard or default, for cases about the tables themselves. Paths handed to `raw` do not
     pass the guard.
 
     `is_directory_ok_for_files` says that the plugin's is_directory answers OK for a file, as the interface has it

@@ -103,7 +103,7 @@ def refusals(bench: Workbench) -> dict[str, Code]:
     with suppress(BlockedError):
         bench.alone(Guard(directory), ask)
     if backing:
-        backing.delete_tree(inside if bench.root_made else "")
+        backing.delete_tree(inside)
     return found if claimed or len(found) == len(CHANGES) else {}
 
 
@@ -145,11 +145,11 @@ class Look:
         try:
             self._bench.make_root()
         except BlockedError as blocked:
-            known, refusing = len(self._unimplemented), {} if blocked.death else refusals(self._bench)
-            self._unimplemented |= {blocked.op: Code.UNIMPLEMENTED} if blocked.absent else {}
-            self._unimplemented |= refusing
-            if len(self._unimplemented) == known:
+            absent = {blocked.op: Code.UNIMPLEMENTED} if blocked.absent else {}
+            refusing = absent | ({} if blocked.death else refusals(self._bench))
+            if refusing.keys() <= self._unimplemented.keys():
                 raise
+            self._unimplemented |= refusing
             self._bench.knowledge = self.knowledge()
             self.make_root()
         else:
