@@ -142,6 +142,11 @@ class Claims:
             ops_given_up=_by((m for m in all_of_them if m.supported is False), "ops"),
         )
 
+    @property
+    def undecided(self) -> frozenset[str]:
+        """The clauses of which a model knows no answer: those given up, without those about storage that is only read."""
+        return frozenset(name for name, meaning in self.unsupported.items() if meaning.claim != READ_ONLY)
+
     def absence(self, clause: str) -> str:
         """Why a clause counts as absent."""
         return self.hidden.get(clause) or f"the profile claims {self.unsupported[clause]}"

@@ -153,7 +153,7 @@ class Look:
             self._bench.knowledge = self.knowledge()
             self.make_root()
         else:
-            if self._bench.target.claims.get(READ_ONLY):
+            if self._bench.target.claims.get(READ_ONLY) and not self._unimplemented:
                 self._unimplemented |= refusals(self._bench)
                 self._bench.knowledge = self.knowledge()
 

@@ -72,7 +72,7 @@ class Search:
 
     def decided(self, steps: Sequence[Step]) -> bool:
         """Whether the contract and the target's claims decide what each step must answer."""
-        return valid(steps, self._case.bench.claims.unsupported)
+        return valid(steps, self._case.bench.claims.undecided)
 
     def smallest(self, found: Tried) -> Tried:
         """Shrink a history: the smallest found that breaks the same clause."""
@@ -164,7 +164,7 @@ def machine(case: Case, kind: type[HistoryMachine]) -> None:
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=settings(target.examples))
 
-    available, unsupported = case.surroundings.available_ops, case.bench.claims.unsupported
+    available, unsupported = case.surroundings.available_ops, case.bench.claims.undecided
     # Histories have hosts of their own, and a plugin may be for one process at a time.
     case.surroundings.end_host()
     explore(case, generate)
@@ -179,7 +179,7 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
         @settings(target.examples)
         @hypothesis.given(histories)
         def attempt(steps: list[Step]) -> None:
-            hypothesis.assume(valid(steps, case.bench.claims.unsupported))
+            hypothesis.assume(valid(steps, case.bench.claims.undecided))
             search.attempt(steps)
 
         try:
