@@ -144,7 +144,7 @@ class Claims:
 
     @property
     def undecided(self) -> frozenset[str]:
-        """The clauses of which a model knows no answer: those given up, without those about storage that is only read."""
+        """The given up clauses of which a model knows no answer: storage that is only read stays as it is."""
         return frozenset(name for name, meaning in self.unsupported.items() if meaning.claim != READ_ONLY)
 
     def absence(self, clause: str) -> str:
