@@ -7,6 +7,7 @@ import pytest
 
 from tests.test_suite import FEW as FEW_HISTORIES
 from tests.test_suite import report, run
+from tffs_conformance.suite.engine.first_look import CHANGES
 
 #: Each choice, and a reading that the report then names of the clause it is about.
 CHOICES = {
@@ -80,6 +81,13 @@ FEW = (
 HIDDEN = {RUNS[0]: {"no-tree-ops"}, "all,no-optional-ops": {"no-optional-ops"}}
 
 
+def changes(way: str) -> str:
+    """The choice of one way to refuse for each op that changes something."""
+    return ",".join(f"{way}:{op}" for op in CHANGES)
+
+
+DENYING = changes("denied")
+
 #: What is tried by night: all of the suite with all choices, and a part of it with the others.
 BY_NIGHT = ((FULL, "full"), *((some, "quick") for some in (*RUNS, *HALVES, *FEW) if some != FULL))
 
@@ -118,6 +126,37 @@ PROFILES = {
     "ascii": '[claims]\nnames = "ascii"\n',
     "windows": '[claims]\nnames = "windows"\n',
 }
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("tier", ["smoke", pytest.param("full", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("choices", "profile"),
+    [
+        ("read-only", ""),
+        (changes("unsupported"), ""),
+        (DENYING, ""),
+        (f"{DENYING},no-tree-ops", ""),
+        (changes("refused"), "read_only = true"),
+    ],
+    ids=["null", "unsupported", "denied", "denied-or-null", "refused"],
+)
+def test_no_alarm_of_a_plugin_that_only_reads(tmp_path: Path, choices: str, profile: str, tier: str) -> None:
+    (tmp_path / "mine.toml").write_text(f"[claims]\n{profile}")
+    asked = ("--plugin-profile=mine.toml", "--backing=file://{path}", f"--tier={tier}", FEW_HISTORIES)
+    document = judged(tmp_path, choices, *asked)
+    counts = document["counts"]
+    assert not sum(counts[verdict] for verdict in ("violation", "warning", "error", "not run"))
+    assert (document["verdict"], document["target"]["read_only"]) == ("conformant", True)
+    assert counts["conform"] > {"smoke": 50, "full": 9000}[tier]
+    assert [claim["state"] for claim in document["claims"]] == ["kept"] * bool(profile)
+
+
+def test_one_op_that_denies_is_no_plugin_that_only_reads(tmp_path: Path) -> None:
+    document = judged(tmp_path, "denied:create_dir", "--backing=file://{path}", "--tier=smoke")
+    broken = {name for name, clause in document["clauses"].items() if clause["verdict"] == "violation"}
+    assert broken == {"create_dir.succeeds", "create_dir.creates-an-empty-directory"}
+    assert "read_only" not in document["target"]
 
 
 @pytest.mark.long

@@ -3,8 +3,10 @@
 import pickle
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Set
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import count, repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +23,7 @@ from tffs_conformance.reports.model.records import CaseRecord, Ending
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine.control import called_plainly, excused
-from tffs_conformance.suite.engine.first_look import first_look
+from tffs_conformance.suite.engine.first_look import CHANGES, first_look, refusals
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.witnesses import nobody_finds
 from tffs_conformance.suite.judge.evidence import Statement
@@ -40,8 +42,19 @@ def reasons(judged: Judged) -> str:
 def test_a_right_plugin_fails_at_nothing_plain(plugin: str) -> None:
     known = first_look(only_target(plugin, None, None, {}, 20))
     assert dict(known.fails_plainly) == {}
-    assert known.unimplemented == frozenset()
+    assert dict(known.unimplemented) == {}
     assert known.root_made
+
+
+@pytest.mark.parametrize(("trees", "refuse"), [(repeat({}), CHANGES.keys()), (count(), set())], ids=["no", "yes"])
+def test_an_op_that_denies_a_change_must_not_make_it(trees: Iterator[Any], refuse: Set[str]) -> None:
+    bench, filesystem = Mock(), Mock(present=CHANGES.keys())
+    bench.configure_mock(**{"target.claims": {}, "directory.return_value": "x://root/refused"})
+    bench.backing.tree.side_effect = trees
+    bench.alone.side_effect = lambda _, use: use(filesystem)
+    for op in CHANGES:
+        getattr(filesystem, op).return_value.code = Code.PERMISSION_DENIED
+    assert refusals(bench).keys() == refuse
 
 
 def test_what_was_found_out_travels_to_workers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.commands import output_of
+from tests.test_choices import DENYING
 from tests.test_suite import judged_report
 from tffs_conformance.cli import main
 from tffs_conformance.cli.probe import _toml
@@ -95,6 +96,9 @@ def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
         ("tell-from-handle", "tell_on_appendable_file", "handle"),
         ("far-below-a-file-is-not-found", "far_below_a_file", "not-found"),
         ("late-visibility", "visibility", "flush"),
+        ("no-sync", "read_only", False),
+        ("read-only", "read_only", True),
+        (DENYING, "read_only", True),
         ("coarse-mtime", "mtime_granularity_ns", 10**9),
         ("no-mtime", "mtime_granularity_ns", 0),
         ("locked-files:UNAVAILABLE", "open_files", "locked"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.test_choices import DENYING
 from tests.test_suite import judged_report, refused, report, run
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.harness.targets import profile
@@ -141,25 +142,30 @@ def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, se
 
 
 @pytest.mark.parametrize(
-    ("choice", "claim", "asked", "state"),
+    ("choices", "claim", "asked", "state"),
     [
-        ("locked-files:UNAVAILABLE", 'open_files = "free"', "lifetimes/path-*", "broken"),
-        ("locked-files:UNAVAILABLE", 'open_files = "locked"', "lifetimes/path-*", "kept"),
-        ("", 'open_files = "locked"', "lifetimes/path-*", "under-declared"),
-        ("ascii-names", 'names = "bytes"', "names/file*", "broken"),
-        ("ascii-names", 'names = "utf-8"', "names/file*", "broken"),
-        ("windows-names", 'names = "ascii"', "names/file*", "broken"),
-        ("windows-names", 'names = "windows"', "names/file*", "kept"),
-        ("", 'names = "bytes"', "names/file*", "kept"),
-        ("", 'names = "utf-8"', "names/file*", "under-declared"),
+        ("locked-files:UNAVAILABLE", 'open_files = "free"', "--case=lifetimes/path-*", "broken"),
+        ("locked-files:UNAVAILABLE", 'open_files = "locked"', "--case=lifetimes/path-*", "kept"),
+        ("", 'open_files = "locked"', "--case=lifetimes/path-*", "under-declared"),
+        ("ascii-names", 'names = "bytes"', "--case=names/file*", "broken"),
+        ("ascii-names", 'names = "utf-8"', "--case=names/file*", "broken"),
+        ("windows-names", 'names = "ascii"', "--case=names/file*", "broken"),
+        ("windows-names", 'names = "windows"', "--case=names/file*", "kept"),
+        ("", 'names = "bytes"', "--case=names/file*", "kept"),
+        ("", 'names = "utf-8"', "--case=names/file*", "under-declared"),
+        ("no-sync", "read_only = true", "--tier=smoke", "under-declared"),
+        ("no-sync", "read_only = false", "--tier=smoke", "kept"),
+        ("denied:delete_file,denied:rename_file", "read_only = true", "--tier=smoke", "kept"),
+        (DENYING, "read_only = false", "--tier=smoke", "broken"),
+        ("read-only", "read_only = false", "--tier=smoke", "broken"),
     ],
 )
 def test_claim_of_a_choice_is_checked_both_ways(
-    tmp_path: Path, choice: str, claim: str, asked: str, state: str
+    tmp_path: Path, choices: str, claim: str, asked: str, state: str
 ) -> None:
     (tmp_path / "mine.toml").write_text(f"[claims]\n{claim}\n")
-    plugin = ("--plugin=posix_choices", f"--env=TFFS_CHOICES={choice}", "--plugin-profile=mine.toml")
-    found = judged_report(tmp_path, *plugin, f"--case={asked}", code=int(state == "broken"))
+    plugin = ("--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", "--backing=file://{path}")
+    found = judged_report(tmp_path, *plugin, "--plugin-profile=mine.toml", asked, code=int(state == "broken"))
     assert {*states(found).values()} == {state}
 
 

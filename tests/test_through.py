@@ -14,6 +14,7 @@ from tffs_conformance.harness.hosting.loader import BlockedError
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
+from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.filesystem import Filesystem
 from tffs_conformance.harness.ops.guard import Guard, RefusedError
 from tffs_conformance.harness.ops.outcomes import Source
@@ -93,7 +94,8 @@ class Wire:
 
 
 def over(wire: Wire, *unimplemented: str) -> TensorFlowFilesystem:
-    return TensorFlowFilesystem(RawFilesystem(wire, 0, []), Guard("x://a/b"), unimplemented=frozenset(unimplemented))
+    refused = dict.fromkeys(unimplemented, Code.UNIMPLEMENTED)
+    return TensorFlowFilesystem(RawFilesystem(wire, 0, []), Guard("x://a/b"), unimplemented=refused)
 
 
 def test_names_go_to_tensorflow_as_they_are() -> None:

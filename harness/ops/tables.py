@@ -3,7 +3,7 @@
 Source: TensorFlow's filesystem_interface.h for the order, modular_filesystem.cc for the defaults.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 FILESYSTEM = "filesystem"
 RANDOM_ACCESS_FILE = "random_access_file"
@@ -89,10 +89,10 @@ CHANGING: frozenset[str] = frozenset(
 )
 
 
-def available(op: str, present: frozenset[str], unimplemented: frozenset[str] = frozenset()) -> bool:
+def available(op: str, present: frozenset[str], unimplemented: Container[str] = ()) -> bool:
     """Whether `op` can be performed by the plugin or by core's default.
 
-    `present` holds the ops that are not NULL. Those in `unimplemented` only say so: core asks them and has no default.
+    `present` holds the ops that are not NULL. Those in `unimplemented` only refuse: core asks them and has no default.
     """
     if op in unimplemented:
         return False

@@ -5,10 +5,12 @@ plugin left the entry NULL.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Self
 
 from ..ops import paths
+from ..ops.codes import Code
 from ..ops.defaults import Defaults, answer, by_default
 from ..ops.guard import Guard
 from ..ops.outcomes import Crashed, DiedError, Entries, Existence, Outcome, Statistics, Undeleted
@@ -22,9 +24,9 @@ class HostFilesystem(HostedOps, Defaults):
 
     `translated` holds what ops got for each URI so far.
 
-    `present` holds the ops that are not NULL, less those in `unimplemented`, which only say so; `raw` performs ops
-    without translation, guard or default, for cases about the tables themselves. Paths handed to `raw` do not pass the
-    guard.
+    `present` holds the ops that are not NULL, less those in `unimplemented`, which only answer a code; `raw` performs
+    ops without translation, guard or default, for cases about the tables themselves. Paths handed to `raw` do not
+    pass the guard.
 
     `is_directory_ok_for_files` says that the plugin's is_directory answers OK for a file, as the interface has it
     (disputed A1). Core takes that for a directory, so its defaults that ask is_directory go wrong, which is not the
@@ -37,13 +39,13 @@ class HostFilesystem(HostedOps, Defaults):
         present: frozenset[str],
         guard: Guard,
         *,
-        unimplemented: frozenset[str] = frozenset(),
+        unimplemented: Mapping[str, Code] = MappingProxyType({}),
         is_directory_ok_for_files: bool = False,
     ) -> None:
-        can = present - unimplemented
+        can = present - unimplemented.keys()
         # A reader that reads nothing is of no use: what would open one is as good as not there.
         super().__init__(raw, can if "read" in can else can - {"new_random_access_file"}, guard)
-        self._unimplemented = unimplemented & present
+        self._unimplemented = {op: code for op, code in unimplemented.items() if op in present}
         self._ok_for_files = is_directory_ok_for_files
 
     def over(self, raw: RawFilesystem) -> Self:
@@ -60,7 +62,7 @@ class HostFilesystem(HostedOps, Defaults):
     def absence(self, op: str) -> str:
         """Why `op` cannot be performed, or is not performed by the plugin itself."""
         if op in self._unimplemented:
-            return f"{op} answers UNIMPLEMENTED"
+            return f"{op} answers {self._unimplemented[op]}"
         if not available(op, self.present, self._unimplemented):
             lacks = "read" if op == "new_random_access_file" and "read" not in self.present else op
             return f"the plugin does not provide {lacks}"

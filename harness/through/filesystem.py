@@ -5,9 +5,11 @@ Names go to TensorFlow as they are. What its interface does not reach is absent,
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from ..ops.codes import Code
 from ..ops.defaults import answer
 from ..ops.filesystem import MemoryRegion
 from ..ops.guard import Guard
@@ -45,13 +47,16 @@ class Performed:
 
 
 class TensorFlowFilesystem(HostedOps):
-    """One scheme that TensorFlow knows. `raw` performs the ops in the host; `unimplemented` are those that only say so.
+    """One scheme that TensorFlow knows. `raw` performs the ops in the host; `unimplemented` ones only answer a code.
 
     `translated` has the URIs that ops got so far, which nobody translates before TensorFlow does.
     """
 
-    def __init__(self, raw: RawFilesystem, guard: Guard, *, unimplemented: frozenset[str] = frozenset()) -> None:
-        super().__init__(raw, REACHED - unimplemented, guard)
+    def __init__(
+        self, raw: RawFilesystem, guard: Guard, *, unimplemented: Mapping[str, Code] = MappingProxyType({})
+    ) -> None:
+        super().__init__(raw, REACHED - unimplemented.keys(), guard)
+        self._unimplemented = unimplemented
 
     def available(self, op: str) -> bool:
         """Whether TensorFlow's users reach `op`, and the filesystem has it."""
@@ -59,7 +64,8 @@ class TensorFlowFilesystem(HostedOps):
 
     def absence(self, op: str) -> str:
         """Why `op` cannot be performed."""
-        return f"{op} answers UNIMPLEMENTED" if op in REACHED else f"TensorFlow's interface does not reach {op}"
+        code = self._unimplemented.get(op)
+        return f"{op} answers {code}" if code else f"TensorFlow's interface does not reach {op}"
 
     def translate(self, uri: str) -> str:
         """The same: TensorFlow translates by itself, and tells nobody."""

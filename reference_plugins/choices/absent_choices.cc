@@ -33,21 +33,21 @@ constexpr auto kReadOnly =
             &Ops::recursively_create_dir, &Ops::delete_file, &Ops::delete_dir,
             &Ops::delete_recursively, &Ops::rename_file, &Ops::copy_file>;
 
-// An op that answers UNIMPLEMENTED, and does nothing.
-template <typename Function>
-struct Unsupported;
-template <typename Result, typename... Arguments>
-struct Unsupported<Result (*)(Arguments...)> {
+// An op that answers `code`, and does nothing.
+template <TF_Code code, typename Function>
+struct Refused;
+template <TF_Code code, typename Result, typename... Arguments>
+struct Refused<code, Result (*)(Arguments...)> {
   static Result Call(Arguments... arguments) {
     constexpr const char* kMessage = "this plugin does not do that";
     const auto all = std::tuple(arguments...);
     using Last = std::tuple_element_t<sizeof...(Arguments) - 1, decltype(all)>;
     if constexpr (std::is_same_v<Last, const Status>) {
-      TF_SetStatus(std::get<sizeof...(Arguments) - 1>(all), TF_UNIMPLEMENTED, kMessage);
+      TF_SetStatus(std::get<sizeof...(Arguments) - 1>(all), code, kMessage);
     } else if constexpr (std::is_same_v<Last,
                                         Status* const>) {  // paths_exist has one for each path
       for (int k = 0; std::get<3>(all) != nullptr && k < std::get<2>(all); ++k)
-        TF_SetStatus(std::get<3>(all)[k], TF_UNIMPLEMENTED, kMessage);
+        TF_SetStatus(std::get<3>(all)[k], code, kMessage);
     }
     if constexpr (std::is_same_v<Result, int> || std::is_same_v<Result, int64_t>) {
       return -1;
@@ -57,11 +57,11 @@ struct Unsupported<Result (*)(Arguments...)> {
   }
 };
 
-// Leaves out the op `name`, or lets it answer UNIMPLEMENTED.
+// Leaves out the op `name`, or lets it answer an error in the way that is chosen.
 struct LeaveOut {
   support::Tables& tables;
+  const std::string way;
   const std::string name;
-  const bool entirely;
   bool found = false;
 
   template <auto Entry>
@@ -72,7 +72,11 @@ struct LeaveOut {
   }
   template <typename Table, typename Function>
   void Leave(Function Table::* entry) {
-    Replace(tables, entry, entirely ? nullptr : Unsupported<Function>::Call);
+    Replace(tables, entry,
+            way == "without"       ? nullptr
+            : way == "unsupported" ? Refused<TF_UNIMPLEMENTED, Function>::Call
+            : way == "denied"      ? Refused<TF_PERMISSION_DENIED, Function>::Call
+                                   : Refused<TF_FAILED_PRECONDITION, Function>::Call);
   }
 };
 
@@ -81,8 +85,8 @@ struct LeaveOut {
 bool LeaveOutOp(support::Tables& tables, const std::string& choice) {
   const size_t colon = choice.find(':');
   const std::string way = choice.substr(0, colon);
-  if (colon == std::string::npos || (way != "without" && way != "unsupported")) return false;
-  LeaveOut leave{tables, choice.substr(colon + 1), way == "without"};
+  if (way != "without" && way != "unsupported" && way != "denied" && way != "refused") return false;
+  LeaveOut leave{tables, way, choice.substr(colon + 1)};
   fakes::ForEachOp(leave);
   return leave.found;
 }

@@ -41,8 +41,8 @@ std::vector<Choice> ProcessChoice();
 std::vector<Choice> BoundedChoices();
 std::vector<Choice> AbsentChoices();
 
-// Makes the choice `without:OP`, the op is NULL, or `unsupported:OP`, it answers UNIMPLEMENTED.
-// Gives whether it is one of these.
+// Makes the choice `without:OP`, the op is NULL, or one of `unsupported:OP`, `denied:OP` and
+// `refused:OP`, it answers an error. Gives whether it is one of these.
 bool LeaveOutOp(support::Tables& tables, const std::string& choice);
 
 // Ops that take paths answer RESOURCE_EXHAUSTED where what was chosen gets no memory.

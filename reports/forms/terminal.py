@@ -59,6 +59,8 @@ def summary(findings: Findings, *, width: int, directory: Path | None, verbosity
     yield from _warnings(report, findings.warnings, columns, verbosity)
     yield "", {}
     yield from _classes(report, columns, verbosity)
+    if target.read_only:
+        yield "read-only: each op that changes something is NULL or refuses to", {}
     yield from _tables(target.tables, columns, verbosity)
     yield from _claims(report, columns)
     yield from _abi(target.abi, columns, verbosity)

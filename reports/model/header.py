@@ -142,6 +142,9 @@ class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         Mapping[str, Literal["plugin", "default", "absent"]],
         Meta(description="For each op who answers it: the plugin, a default of core, or nobody."),
     ]
+    read_only: Annotated[bool, Meta(description="Whether each op that changes something is NULL or refuses to.")] = (
+        False
+    )
     abi: AbiFacts | None = None
     limits: Annotated[
         Mapping[str, int], Meta(description="The limits of the profile, by name; left out where it has none.")

@@ -174,13 +174,12 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.stat(directory + "/new")
             program.path_op("delete_file", directory + "/new")
         case _:
-            program.path_op("delete_dir", directory + "/inner")
-            program.path_op("path_exists", directory + "/inner")
-            program.path_op("create_dir", directory + "/inner")
-            program.path_op("create_dir", directory + "/inner")
+            for op in ("delete_dir", "path_exists", "create_dir", "create_dir"):
+                program.path_op(op, directory + "/inner")
             program.path_op("recursively_create_dir", directory + "/tree/in/it")
             program.path_op("path_exists", directory + "/tree/in/it")
-            program.delete_recursively(directory + "/tree")
+            if case.fs.available("delete_recursively"):
+                program.delete_recursively(directory + "/tree")
             program.path_op("path_exists", directory + "/tree")
     return program
 

@@ -17,6 +17,7 @@ from .catalogue import catalogue
 #: The value of a claim: a word such as `emulated`, or true or false.
 Value = str | bool
 
+READ_ONLY = "read_only"
 MTIME = "stat.mtime-granularity"
 #: What is in a name that is none of those that a value of `names` claims. A surrogate is a byte that is not UTF-8.
 OTHER_NAMES: Mapping[Value | None, re.Pattern[str]] = {
@@ -149,6 +150,11 @@ class Claims:
             ops_promised=_by((m for m in all_of_them if m.supported), "ops"),
             ops_given_up=_by((m for m in all_of_them if m.supported is False), "ops"),
         )
+
+    @property
+    def undecided(self) -> frozenset[str]:
+        """The given up clauses of which a model knows no answer: storage that is only read stays as it is."""
+        return frozenset(name for name, meaning in self.unsupported.items() if meaning.claim != READ_ONLY)
 
     def absence(self, clause: str) -> str:
         """Why a clause counts as absent."""

@@ -4,7 +4,8 @@ What goes wrong here goes wrong everywhere, and one case that is about the op sa
 that fails for that reason from one that is news.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from ...harness.hosting.loader import BlockedError
@@ -16,12 +17,25 @@ from ...harness.ops.outcomes import Outcome, Source
 from ...harness.ops.tables import DEFAULT_NEEDS, asks_for_the_kind
 from ...harness.over_tables.filesystem import HostFilesystem
 from ...harness.targets.backing import BackingUnableError
+from ..contract.claims import READ_ONLY
 from . import witnesses
 from .knowledge import NOTHING, Knowledge
 from .target import Target
 from .workbench import HostedFilesystem, Workbench
 
 CONTENT = b"plain"
+#: The ops that change something, and where each is called: of these `file` is there, and so is the directory `below`.
+CHANGES: Mapping[str, tuple[str, ...]] = {
+    "new_writable_file": ("written",),
+    "new_appendable_file": ("file",),
+    "copy_file": ("file", "copy"),
+    "rename_file": ("file", "renamed"),
+    "delete_file": ("file",),
+    "delete_dir": ("below",),
+    "create_dir": ("new",),
+    "recursively_create_dir": ("one/two",),
+    "delete_recursively": ("below",),
+}
 
 
 def first_look(target: Target) -> Knowledge:
@@ -61,6 +75,38 @@ def _look(bench: Workbench) -> Knowledge:
     )
 
 
+def refusals(bench: Workbench) -> dict[str, Code]:
+    """The code of each op that changes something, where all refuse to: the storage is only read.
+
+    Where the profile claims that, those that refuse. One that is NULL does, and one that changes something does not.
+    """
+    claimed = bench.target.claims.get(READ_ONLY) is True
+    codes = {Code.UNIMPLEMENTED, Code.PERMISSION_DENIED} | ({Code.FAILED_PRECONDITION} if claimed else set())
+    directory = bench.directory("refused")
+    inside = paths.basename(directory)
+    backing = bench.backing if bench.target.backing is not None else None
+    found: dict[str, Code] = {}
+
+    def ask(fs: HostedFilesystem) -> None:
+        for op, names in CHANGES.items():
+            before = backing.tree(inside) if backing else {}
+            uris = [paths.join(directory, name) for name in names]
+            code = getattr(fs, op)(*uris).code if op in fs.present else Code.UNIMPLEMENTED
+            if code in codes and (not backing or backing.tree(inside) == before):
+                found[op] = code
+            elif not claimed:
+                break
+
+    if backing:
+        backing.write(f"{inside}/file", CONTENT)
+        backing.make_directory(f"{inside}/below")
+    with suppress(BlockedError):
+        bench.alone(Guard(directory), ask)
+    if backing:
+        backing.delete_tree(inside)
+    return found if claimed or len(found) == len(CHANGES) else {}
+
+
 def _unusable(bench: Workbench) -> str | None:
     """Why the plugin does not load or register, in the words of the cases that are blocked by it.
 
@@ -85,33 +131,39 @@ class Look:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._fails: dict[str, str] = {}
-        self._unimplemented: set[str] = set()
+        self._unimplemented: dict[str, Code] = {}
         self._works: set[str] = set()
         self._ok_for_files = False
         #: The ops of which others have seen that they do what they say.
         self._proven: set[str] = set()
 
     def make_root(self) -> None:
-        """Make the root, through the backing where what the plugin has for it answers UNIMPLEMENTED.
+        """Make the root, through the backing where what the plugin has for it only refuses.
 
         Raises BlockedError.
         """
         try:
             self._bench.make_root()
         except BlockedError as blocked:
-            if not blocked.absent or blocked.op in self._unimplemented:
+            absent = {blocked.op: Code.UNIMPLEMENTED} if blocked.absent else {}
+            refusing = absent | ({} if blocked.death else refusals(self._bench))
+            if refusing.keys() <= self._unimplemented.keys():
                 raise
-            self._unimplemented.add(blocked.op)
+            self._unimplemented |= refusing
             self._bench.knowledge = self.knowledge()
             self.make_root()
+        else:
+            if self._bench.target.claims.get(READ_ONLY) and not self._unimplemented:
+                self._unimplemented |= refusals(self._bench)
+                self._bench.knowledge = self.knowledge()
 
     def knowledge(self) -> Knowledge:
         """What is known now."""
         return replace(
             self._bench.knowledge,
             fails_plainly=dict(self._fails),
-            unimplemented=frozenset(self._unimplemented),
-            works=frozenset(self._works - self._fails.keys() - self._unimplemented),
+            unimplemented=dict(self._unimplemented),
+            works=frozenset(self._works - self._fails.keys() - self._unimplemented.keys()),
             is_directory_ok_for_files=self._ok_for_files,
         )
 
@@ -150,7 +202,7 @@ class Look:
         op = outcome.passed_on or outcome.op
         if outcome.code is Code.UNIMPLEMENTED:
             if outcome.source is Source.PLUGIN:
-                self._unimplemented.add(op)
+                self._unimplemented[op] = outcome.code
             return False
         if outcome.code not in (codes or (Code.OK,)):
             self._fails.setdefault(op, f"{outcome.code} {outcome.message}".strip())

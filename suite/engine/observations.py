@@ -17,6 +17,7 @@ from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ...harness.targets.backing import BackingUnableError
 from ..contract.claims import Value, meanings
+from .first_look import refusals
 from .setup import LOCKED
 from .workbench import HostedFilesystem, Workbench
 
@@ -192,6 +193,11 @@ def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
     return None, f"{MOST_OPEN} files were open at once; more were not tried"
 
 
+def _read_only(place: QuestionPlace) -> tuple[Value, str]:
+    place.done(place.fs.delete_file(place.write("file")))
+    return False, "a file was written and deleted"
+
+
 def _memory_regions(place: QuestionPlace) -> tuple[Value, str]:
     got = place.fs.new_read_only_memory_region_from_file(place.write("file"))
     if got.value is None:
@@ -310,6 +316,7 @@ CLAIMS: Mapping[str, Question] = {
         "failed-precondition",
         Code.NOT_FOUND,
     ),
+    "read_only": _read_only,
 }
 LIMITS: Mapping[str, Question] = {
     "max_path": _max_path,
@@ -335,6 +342,8 @@ def observations(bench: Workbench) -> Iterator[Observation]:
 
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
+    if question is _read_only and not bench.root_made and refusals(bench):
+        return True, "each op that changes something is NULL or refuses to"
     directory = bench.directory(f"probe/{key}")
     bench.make_root()
     loaded, made = bench.load("probe"), False

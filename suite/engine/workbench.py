@@ -194,7 +194,7 @@ class Workbench:
         """Create the root through the plugin, once. Raises BlockedError."""
         if self.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
             return
-        if self._no_root is not None and not self._no_root.absent:
+        if self._no_root is not None and not self._no_root.absent and "create_dir" not in self.knowledge.unimplemented:
             raise self._no_root
         root = self.target.root
         with suppress(BlockedError, BackingUnableError):

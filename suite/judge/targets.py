@@ -75,7 +75,8 @@ def judge_target(
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
     if left_out is not None and cases and not selected_must:
         nothing = "no MUST clause beyond registration was selected"
-    if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out, not_run, untried):
+    selected = f"{nothing}; {left_out}" if left_out is not None and nothing else left_out
+    if flaw := _flaw(counts, selected, not_run, untried):
         return flaw
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)

@@ -36,7 +36,7 @@ class HistoryBlock:
         # To make the histories is part of it.
         self._until = time.monotonic() + self._seconds
         fs = case.surroundings.fs
-        made = list(make(SmallHistories(case.surroundings.available_ops, case.bench.claims.unsupported)))
+        made = list(make(SmallHistories(case.surroundings.available_ops, case.bench.claims.undecided)))
         if not made:
             raise NoStimulusError("the plugin lacks ops of all of its histories, or the contract leaves all open")
         # What is left out is a sample of all, and the same one each time.

@@ -76,7 +76,7 @@ class Search:
         made = (
             name for step in steps if step.op != "get_matching_paths" for path in step.paths for name in path.split("/")
         )
-        return valid(steps, claims.unsupported) and not any(map(claims.is_other_name, made))
+        return valid(steps, claims.undecided) and not any(map(claims.is_other_name, made))
 
     def smallest(self, found: Tried) -> Tried:
         """Shrink a history: the smallest found that breaks the same clause."""
@@ -168,7 +168,7 @@ def machine(case: Case, kind: type[HistoryMachine]) -> None:
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=settings(target.examples))
 
-    available, unsupported = case.surroundings.available_ops, case.bench.claims.unsupported
+    available, unsupported = case.surroundings.available_ops, case.bench.claims.undecided
     # Histories have hosts of their own, and a plugin may be for one process at a time.
     case.surroundings.end_host()
     explore(case, generate)

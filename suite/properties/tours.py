@@ -158,7 +158,7 @@ def around(tour: Tour) -> None:
 
 def made(case: Case, take: Callable[[Making], None]) -> Sequence[Step]:
     """The steps of a history with the ops that can be performed. Raises NoStimulusError where none is left."""
-    making = Making(case.surroundings.available_ops, case.bench.claims.unsupported)
+    making = Making(case.surroundings.available_ops, case.bench.claims.undecided)
     take(making)
     if not making.steps:
         raise NoStimulusError("contract and profile decide nothing of the tour")

@@ -164,7 +164,7 @@ class Controller(Session):
         if selected and not self.options.reports_named and holds_whole_run(self.options.reports):
             self._written = replace(self.options, reports=self.options.reports / SELECTION)
         try:
-            self._journals = open_journals(self._written, self._prepared, self.waivers, selected)
+            self._journals = open_journals(self._written, self._prepared, self._knowledge, self.waivers, selected)
         except OSError as error:
             self._unwritable = UnwritableError(error)
             pytest.exit(printable(str(self._unwritable)))

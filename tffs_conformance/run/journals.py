@@ -4,12 +4,16 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from .. import __version__
 from ..reports.journal import JOURNAL_NAME, Journal
 from ..reports.model.header import Header, SuiteFacts
 from ..reports.model.report import REPORT_NAME
 from ..reports.model.waivers import Waiver
 from ..suite.contract import catalogue, claims
+from ..suite.engine.first_look import CHANGES
+from ..suite.engine.knowledge import Knowledge
 from .commit import commit
 from .run_options import RunOptions
 from .targets import PreparedTarget
@@ -18,6 +22,7 @@ from .targets import PreparedTarget
 def open_journals(
     options: RunOptions,
     found: Sequence[PreparedTarget],
+    known: Mapping[str, Knowledge],
     waivers: Mapping[str, Sequence[Waiver]],
     selection: tuple[str, ...],
 ) -> dict[str, Journal]:
@@ -44,10 +49,12 @@ def open_journals(
             duration=None,
             command=target.command,
         )
+        tables, refusals = one.facts.tables, known[target.name].unimplemented
+        read_only = bool(tables) and all(tables[op] == "absent" or op in refusals for op in CHANGES)
         header = Header(
             contract=catalogue.CONTRACT_VERSION,
             suite=suite,
-            target=one.facts,
+            target=replace(one.facts, read_only=read_only),
             clauses=clauses,
             claims=tuple(claims.for_report(target.claims, clauses)),
             waivers=tuple(waivers[target.name]),
