@@ -158,6 +158,7 @@ def causes_first() -> tuple[str, ...]:
     return typed_toml.read(Path(__file__).parent / "order.toml", _Order).causes_first
 
 
+@functools.cache
 def order(name: str) -> int:
     """Where a broken clause is told: before the clauses that are likely to be broken for the same cause."""
     patterns = causes_first()
