@@ -248,8 +248,8 @@ EXIT_CLOSED, EXIT_SYNCED = "processes.exit-keeps-what-was-closed", "processes.ex
 RIGHT: list[Any] = [
     pytest.param(["--plugin=posix"], {"power": []}, marks=needs_fuse),
     (["--plugin=posix"], {"out-of-memory": [], "processes": [], "exits": []}),
-    (["--plugin=memory"], {"out-of-memory": [], "processes": ["processes.work-side-by-side"],
-                           "exits": [EXIT_CLOSED, EXIT_SYNCED]}),
+    (["--plugin=memory"], {"processes": ["processes.work-side-by-side"], "exits": [EXIT_CLOSED, EXIT_SYNCED]}),
+    pytest.param(["--plugin=memory"], {"out-of-memory": []}, marks=pytest.mark.nightly),
     pytest.param(with_choices("all,slash-behind-directories"), {"out-of-memory": [], "processes": [], "exits": []},
                  marks=pytest.mark.long),
     (with_choices("all,no-optional-ops"), {"exits": [EXIT_SYNCED]}),
