@@ -20,9 +20,8 @@ from measured import ROUNDS, Spread
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     arguments.add_argument("--quick", action="store_true", help="only ops, and the quick tier against empty tests")
-    arguments.add_argument("--against", metavar="PYTHON", help="an interpreter that has another version installed")
     arguments.add_argument(
-        "--before", metavar="PYTHON", help="only a table of that version beside this, and the profile"
+        "--before", metavar="PYTHON", help="only a table of the version that this interpreter has, and the profile"
     )
     arguments.add_argument("--rounds", type=int, default=ROUNDS, help="how often each run of the table is repeated")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
@@ -32,11 +31,8 @@ def main() -> None:
         if options.before:
             for line in runs.table(sys.executable, options.before, Path(folder), options.rounds):
                 print(line, flush=True)
-        chosen = (
-            shares.figures(sys.executable, Path(folder))
-            if options.before
-            else figures(Path(folder), options.quick, options.against)
-        )
+        only = shares.figures(sys.executable, Path(folder)) if options.before else None
+        chosen = only or figures(Path(folder), options.quick)
         for name, figure in chosen:
             print(f"{name}: {figure if isinstance(figure, Spread) else f'{figure:.3g}'}", flush=True)
             found[name] = figure.to_json() if isinstance(figure, Spread) else figure
@@ -44,7 +40,7 @@ def main() -> None:
         options.json.write_text(json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n")
 
 
-def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[str, Spread | float]]:
+def figures(folder: Path, quick: bool) -> Iterator[tuple[str, Spread | float]]:
     python = sys.executable
     yield runs.against_empty_tests(python, folder)
     if not quick:
@@ -52,8 +48,6 @@ def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[st
         yield from runs.by_tier(python, folder)
         yield runs.to_the_first_failure(python, folder)
         yield runs.of_a_hang(python, folder)
-    if against:
-        yield from runs.before_and_after(python, against, folder)
     # These come last: the largest process of a command is at least as large as the one that starts it has become.
     yield from ops.figures(folder)
 

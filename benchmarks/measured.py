@@ -4,7 +4,7 @@ import os
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,3 @@ def compiled(source: str, folder: Path) -> Path:
     command += ["-o", str(program), str(native / RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed"]
     subprocess.run([*command, "-ldl", "-pthread"], check=True)
     return program
-
-
-Figures = Mapping[str, Spread | float | int | str]

@@ -120,18 +120,5 @@ def table(python: str, other: str, folder: Path, rounds: int) -> Iterator[str]:
     yield f"| quick tier, as a multiple of as many empty tests | {was:.2f} | {now:.2f} | {now / was:.3g} |"
 
 
-def before_and_after(python: str, other: str, folder: Path) -> Iterator[tuple[str, Spread]]:
-    """How this version compares with another one that is installed for the interpreter `other`."""
-    for tier in ("smoke", "quick", "full"):
-        this, that = (bare(one, "--plugin=posix", f"--tier={tier}") for one in (python, other))
-        pairs = in_turn(partial(_wall, this, folder), partial(_wall, that, folder))
-        yield f"{tier} tier on posix / the other version (time)", ratio(pairs)
-    for name, plugin in (("that does not load", "noinit"), ("without ops", "null")):
-        this, that = (bare(one, f"--plugin={fake(plugin)}") for one in (python, other))
-        pairs = in_turn(partial(_wall, this, folder, (1,)), partial(_wall, that, folder, (1,)), rounds=2)
-        yield f"a plugin {name} / the other version (time)", ratio(pairs)
-        yield f"seconds to the verdict of a plugin {name}", Spread.of([one for one, _ in pairs])
-
-
-def _wall(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -> float:
-    return cost(command, folder, codes).wall
+def _wall(command: Sequence[str], folder: Path) -> float:
+    return cost(command, folder).wall

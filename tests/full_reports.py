@@ -4,7 +4,7 @@ import datetime
 
 from msgspec.structs import replace
 
-from tests.hostile_report import spoiled
+from tests.hostile_report import HOSTILE, spoiled
 from tests.records import COSTS, GOOD, HEADER, case, clause, record, report_of, waiver
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import ReadingFacts, digest
@@ -14,13 +14,6 @@ from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain, typed
 from tffs_conformance.suite.judge.reports import build
-
-#: What a plugin may say to whoever shows it: it would leave a string, an element, a script, a comment, a line or a
-#: terminal; it would run a script, ask for something, turn the reading direction; and it is no UTF-8.
-ATTACK = (
-    "</script><script>alert(1)</script><img src=http://x.invalid/ onerror=alert(2)>\"'><svg/onload=alert(3)>"
-    "<!--<script>]]>&amp;{{7*7}}`|$(id)\x1b[31m\x00\u202e\u2066\u2028\r\n\udcff\udc80\ud800\ufeff%00%3Cscript%3E"
-)
 
 
 def full() -> Report:
@@ -66,8 +59,8 @@ def _cases() -> tuple[CaseRecord, ...]:
 
 
 def hostile(report: Report) -> Report:
-    """The same report, in which every text that may be a plugin's, every name included, goes on with an attack."""
-    return typed(spoiled(report, lambda text: text and text + ATTACK), Report)
+    """The same report, in which every text that may be a plugin's, every name included, goes on with harm."""
+    return typed(spoiled(report, lambda text: text and text + HOSTILE), Report)
 
 
 def large(cases: int) -> Report:

@@ -101,6 +101,8 @@ def wrong(found: dict[str, Any]) -> set[tuple[str, str, str]]:
 # Faults --------------------------------------------------------------------------------------------------------------
 
 
+#: So many faults of a clause are tried for every change, the first ones, and the others at night.
+BY_DAY = 6
 #: By family of faults, verdict, clause and fault: the cases that show it, each with what is said of it.
 Rows = dict[str, dict[str, dict[str, dict[str, dict[str, str]]]]]
 
@@ -112,12 +114,13 @@ def faults() -> list[Any]:
         pytest.param(
             f"{family}.{fault}", case, verdict, clause,
             re.escape(said).replace("…", "(?s:.*)").replace("№", r"\d+"),
-            id=f"{family}.{fault}-{case}", marks=condition_of(case).marks,
+            id=f"{family}.{fault}-{case}",
+            marks=[*condition_of(case).marks, *[pytest.mark.nightly] * (number >= BY_DAY)],
         )
         for family, verdicts in rows.items()
         for verdict, clauses in verdicts.items()
         for clause, by_fault in clauses.items()
-        for fault, cases in by_fault.items()
+        for number, (fault, cases) in enumerate(by_fault.items())
         for case, said in cases.items()
     ]  # fmt: skip
 
@@ -245,10 +248,10 @@ EXIT_CLOSED, EXIT_SYNCED = "processes.exit-keeps-what-was-closed", "processes.ex
 RIGHT: list[Any] = [
     pytest.param(["--plugin=posix"], {"power": []}, marks=needs_fuse),
     (["--plugin=posix"], {"out-of-memory": [], "processes": [], "exits": []}),
-    (["--plugin=memory"], {"out-of-memory": [], "processes": ["processes.work-side-by-side"],
-                           "exits": [EXIT_CLOSED, EXIT_SYNCED]}),
-    pytest.param(with_choices("all,slash-behind-directories"), {"out-of-memory": []}, marks=pytest.mark.long),
-    (with_choices("all"), {"processes": [], "exits": []}),
+    (["--plugin=memory"], {"processes": ["processes.work-side-by-side"], "exits": [EXIT_CLOSED, EXIT_SYNCED]}),
+    pytest.param(["--plugin=memory"], {"out-of-memory": []}, marks=pytest.mark.nightly),
+    pytest.param(with_choices("all,slash-behind-directories"), {"out-of-memory": [], "processes": [], "exits": []},
+                 marks=pytest.mark.long),
     (with_choices("all,no-optional-ops"), {"exits": [EXIT_SYNCED]}),
     (OBJECTS[:1], {"processes": []}),
     (OBJECTS[:2], {"exits": [EXIT_SYNCED]}),
@@ -281,11 +284,15 @@ CHOICES: list[tuple[list[str], list[str], list[str]]] = [
     # An op that does not come back while the process ends is no fault.
     (faulty("processes.stops-threads:get_children"), ["exits/beside-threads[list-exit]"], CONFORM),
 ]  # fmt: skip
+#: By day there is another way to sync.
+AT_NIGHT = [with_choices("sync-aside"), with_choices("sync-each-write")]
 
 
 @pytest.mark.parametrize(
     ("plugin", "cases", "verdicts"),
-    [pytest.param(*row, marks=condition_of(row[1][0]).marks) for row in CHOICES], ids=named,
+    [pytest.param(*row, marks=[*condition_of(row[1][0]).marks, *[pytest.mark.nightly] * (row[0] in AT_NIGHT)])
+     for row in CHOICES],
+    ids=named,
 )  # fmt: skip
 def test_choices_are_not_blamed(tmp_path: Path, plugin: list[str], cases: list[str], verdicts: list[str]) -> None:
     words = [word.format(tmp_path) for word in plugin]

@@ -16,8 +16,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.commands import output_of
-from tests.full_reports import ATTACK, full, hostile
-from tests.hostile_report import texts
+from tests.full_reports import full, hostile
+from tests.hostile_report import HOSTILE, texts
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.escape import printable, steers
 from tffs_conformance.reports.forms import html, words
@@ -132,7 +132,7 @@ def test_addresses_lead_somewhere(report: Report) -> None:
 # What can be pasted --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("said", ["", ATTACK], ids=["plain", "hostile"])
+@pytest.mark.parametrize("said", ["", HOSTILE], ids=["plain", "hostile"])
 def test_the_waivers_to_paste_fit(said: str) -> None:
     def saying(case: CaseRecord) -> CaseRecord:
         return replace(case, checks=tuple(replace(check, got=check.got + said) for check in case.checks))

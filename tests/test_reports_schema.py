@@ -1,6 +1,5 @@
 """The JSON schema is that of the types, and says what they say; the page of the report has their keys."""
 
-import datetime
 import functools
 import json
 from pathlib import Path
@@ -10,19 +9,15 @@ import jsonschema
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from tests.records import COSTS, GOOD, HEADER, record, report_of, waiver
+from tests.full_reports import full as full_report
+from tests.records import report_of
 from tffs_conformance.reports import json_schema
 from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.errors import ReportError, WrongSchemaError
-from tffs_conformance.reports.model.claims import StatedClaim
-from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import SCHEMA
-from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import ClauseVerdict, Verdict
 from tffs_conformance.reports.plain import digest_of
-from tffs_conformance.suite.judge.reports import build
 
 ROOT = Path(__file__).parent.parent
 COMMITTED = ROOT / "reports" / "schema" / json_schema.FILE_NAME
@@ -37,14 +32,7 @@ def validator() -> Any:
 @functools.cache
 def full() -> str:
     """A report that has every key there is."""
-    seen = CheckRecord("stat.odd", Verdict.TOLERATED, "code=OK", "code=OK", reading="host", plugin_said="\udcff")
-    waived = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=UNKNOWN")
-    cases = [*GOOD, record("stat/a", Verdict.TOLERATED, seen, ops=("stat",)), record("read/w", Verdict.WAIVED, waived)]
-    figures = Figures(("store:1",), 10, (Figure("served", 20),), None)
-    claim = StatedClaim(name="append", value=True, text="It appends.", supported=True, clauses=("read.succeeds",))
-    entry = waiver(fingerprint="code=UNKNOWN", expires=datetime.date(2027, 3, 1), cases=2)
-    header = replace(HEADER, claims=(claim,), waivers=(entry,))
-    return render(build(header, cases, duration=1.5, left_out=None, services=figures, costs=COSTS))
+    return render(full_report())
 
 
 def test_the_committed_schema_is_that_of_the_types() -> None:

@@ -72,13 +72,6 @@ def test_a_room_includes_what_it_stands_on(room: str, others: list[str]) -> None
     assert list(strangers(room, PLUGINS / room)) == others
 
 
-@pytest.mark.parametrize("header", ["dragonfly/config.h", "../dragonfly/config.h", "dragonfly.h", "../posix/files.h"])
-def test_an_include_of_another_room_is_seen(tmp_path: Path, header: str) -> None:
-    (tmp_path / "config.h").write_text("")
-    (tmp_path / "s3.cc").write_text(f'#include "config.h"\n#include "support/paths.h"\n  # include "{header}"\n')
-    assert list(strangers("objectstore", tmp_path)) == [f"s3.cc includes {header}"]
-
-
 def test_what_is_to_be_read_in_an_afternoon() -> None:
     """The README says about how long it is, and it stays that long."""
     text = (PLUGINS / "objectstore" / "README.md").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ def yesterday(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--deselect", "tffs/read", "-n", "2"), "--deselect=tffs/read"),
+        (("--deselect", "tffs/read", "-n", "1"), "--deselect=tffs/read"),
         (("tffs/read::test_plain", "tffs/write"), "tffs/read::test_plain tffs/write"),
         ((f"{CASES_IN}/test_read.py",), f"{CASES_IN}/test_read.py"),
         (("-k", "read or write"), "-k 'read or write'"),

@@ -44,6 +44,8 @@ FAULTS = (
     ("history.create-drops-appends", "held[new_writable_file-create_dir]", "common.histories-add-up"),
     ("history.crash", "pairs[delete_dir-empty-directory]", "robustness.no-crash"),
 )
+#: Those that are tried at night: others take several ops of such a block as well, in less time.
+AT_NIGHT = ("history.stays-a-file", "history.copy-takes-its-original", "history.refused-rename-counts")
 STAT_OF_A_REGION = "histories/held[new_read_only_memory_region_from_file-stat]"
 
 
@@ -58,7 +60,10 @@ def of_posix() -> CaseRecord:
     return tried("posix", STAT_OF_A_REGION)
 
 
-@pytest.mark.parametrize(("fault", "name", "clause"), FAULTS)
+@pytest.mark.parametrize(
+    ("fault", "name", "clause"),
+    [pytest.param(*row, marks=[pytest.mark.nightly] * (row[0] in AT_NIGHT)) for row in FAULTS],
+)
 def test_what_takes_several_ops_is_found_and_shrunk(fault: str, name: str, clause: str) -> None:
     record = tried("fakes/faulty", f"histories/{name}", fault)
     broken = [check.clause for check in record.checks if check.verdict is Verdict.VIOLATION]

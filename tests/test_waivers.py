@@ -107,7 +107,7 @@ STALE = {
 @pytest.mark.parametrize("why", STALE)
 def test_an_entry_that_is_no_longer_right_fails_the_run(tmp_path: Path, why: str) -> None:
     text, words = STALE[why]
-    workers = ("-n", "2") if why == "unneeded" else ()
+    workers = ("-n", "1") if why == "unneeded" else ()
     done = judged(tmp_path, text, *PLUGIN, SELECTION, *workers)
     assert done.returncode == 1
     section = " ".join(done.stdout.partition("waivers:")[2].partition("disputed")[0].split())

@@ -158,10 +158,10 @@ def causes_first() -> tuple[str, ...]:
     return typed_toml.read(Path(__file__).parent / "order.toml", _Order).causes_first
 
 
+@functools.cache
 def order(name: str) -> int:
     """Where a broken clause is told: before the clauses that are likely to be broken for the same cause."""
-    patterns = causes_first()
-    return next((k for k, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns))
+    return next((k for k, one in enumerate(causes_first()) if fnmatch.fnmatchcase(name, one)), len(causes_first()))
 
 
 def for_report(conditions: Collection[str] = ()) -> dict[str, ClauseFacts]:

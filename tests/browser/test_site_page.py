@@ -96,7 +96,7 @@ def test_the_search_finds(asked: str, found: str, leads_to: str, opened: Opener)
     wait_until(page, "document.querySelector('#search-results li p.context') !== null")
 
 
-def test_the_search_needs_no_server(site: Path, chromium: Any) -> None:
+def test_the_search_needs_no_server(chromium: Any, site: Path) -> None:
     context = chromium.new_context()
     page = context.new_page()
     page.goto((site / "search.html").as_uri() + "?q=stat.agrees")

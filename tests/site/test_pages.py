@@ -22,9 +22,6 @@ from tffs_conformance.suite.judge.findings import conclude
 
 from .pages import CLONE, Page, all_pages, broken_links, files, made, put, refused, text, words
 
-#: One worker builds the site of the published reports.
-of_some = pytest.mark.xdist_group("site")
-
 
 def test_every_link_leads_somewhere_and_each_page_stands_alone(plain_site: Path) -> None:
     """No id stands twice, the versions are shown, and nothing is loaded or run but the theme's own script."""
@@ -60,27 +57,13 @@ def test_all_that_is_published_and_all_guides_are_one_site(tmp_path: Path) -> No
     plugins = [f"reference_plugins/{name}/README" for name in ("objectstore", "dragonfly", "fakes")]
     for name in ("CONTRIBUTING", "CHANGELOG", *plugins):
         assert f"{name}.html" in sidebar
-    each_clause_has_its_place(site)
-    assert "posix Yes" in text(site / "index.html")
-
-
-@of_some
-def test_each_clause_has_its_place(site: Path) -> None:
-    each_clause_has_its_place(site)
-
-
-def each_clause_has_its_place(site: Path) -> None:
-    # Those of a condition have none until a report of a run under it is published.
+    # Those of a condition have no place until a report of a run under it is published.
     for name in for_report():
         op, _, rest = name.partition(".")
         assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
-
-
-@of_some
-def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(site: Path) -> None:
-    assert "memory Only in one process" in text(site / "index.html")
+    for told in ("posix Yes", "memory Only in one process", "tensorflow-io s3 No"):
+        assert told in text(site / "index.html")
     assert "Only in one process." in text(site / "plugins" / "memory" / "index.html")
-    assert "tensorflow-io s3 No" in text(site / "index.html")
 
 
 def test_no_page_of_the_guides_is_endless() -> None:
