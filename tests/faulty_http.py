@@ -67,6 +67,11 @@ def with_header(name: str, value: str | None) -> Fault:
     return fault
 
 
+def with_body(change: Callable[[bytes], bytes], **headers: str) -> Fault:
+    """What a change makes of the body, and more headers."""
+    return lambda _, right: replace(right, body=change(right.body), headers=right.headers | headers)
+
+
 def silent(_: Asked, right: Reply) -> Reply:
     """The request is done, and its answer is lost."""
     return replace(right, head=0)

@@ -1,8 +1,4 @@
-"""Every request of the dragonfly plugin, and every answer to it that RFC 9110, S3's API or a gateway may give.
-
-What an op answers is the table in the plugin's README. Whatever that is, no byte is wrong, nothing is lost, no OK is
-untrue, and there is an end.
-"""
+"""Each answer to each request of the dragonfly plugin, and what the op returns then: a table of the plugin's README."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -69,10 +65,6 @@ def delete_counted(scene: Scene) -> Code:
     return got.code
 
 
-def is_ranged(asked: Asked) -> bool:
-    return "range" in asked.headers
-
-
 Changes = dict[str, bytes | None]  # None is a deletion
 
 
@@ -96,7 +88,7 @@ RENAME_LARGE = do.op("rename_file", "large", "moved")
 #: By what it is called in the table.
 REQUESTS = {
     "HEAD": Request(s3.is_head, do.stat("file"), (len(OLD), 0)),
-    "GET byte 0": Request(is_ranged, without_length(do.stat("file")), (len(OLD), 0)),
+    "GET byte 0": Request(lambda one: "range" in one.headers, without_length(do.stat("file")), (len(OLD), 0)),
     "list": Request(s3.is_list, do.children("d"), ["a", "b"]),
     "PUT": Request(s3.is_put, do.write_all(NEW), done=({"file": NEW},), failed=({}, {"file": NEW})),
     "PUT if": Request(s3.is_put, do.appended(MORE), done=({"file": OLD + MORE},), failed=({}, {"file": OLD + MORE})),
@@ -123,18 +115,6 @@ class Answer:
     done: bool = False
 
 
-def in_chunks(asked: Asked, right: Reply) -> Reply:
-    return replace(faulty_http.without_length(asked, right), framed="chunks")
-
-
-def half_of_body(_: Asked, right: Reply) -> Reply:
-    return replace(right, body=right.body[: len(right.body) // 2])
-
-
-def head_cut(length: int) -> Fault:
-    return lambda _, right: replace(right, head=length)
-
-
 def page(status: int, kind: str = "text/html", body: bytes = HTML) -> Answer:
     return Answer(lambda *_: Reply(status, {"Content-Type": kind}, body))
 
@@ -151,18 +131,18 @@ def by_name(name: str, **headers: str) -> Answer:
 BROKEN = {
     "none": Answer(silent, done=True),
     "cut": Answer(faulty_http.announcing(9999), done=True),
-    "cut in its head": Answer(head_cut(30), done=True),
-    "all but the head's end": Answer(head_cut(-2), done=True),
+    "cut in its head": Answer(lambda _, right: replace(right, head=30), done=True),
+    "all but the head's end": Answer(lambda _, right: replace(right, head=-2), done=True),
 }
 #: By what it is called in the table. What ends in `once` comes once.
 ANSWERS = {
     **BROKEN,
     **{f"{name}, once": answer for name, answer in BROKEN.items()},
-    "in chunks": Answer(in_chunks, done=True),
+    "in chunks": Answer(lambda *it: replace(faulty_http.without_length(*it), framed="chunks"), done=True),
     "without a length": Answer(faulty_http.without_length, done=True),
     "200, a page": page(200),
     "200, empty": Answer(lambda *_: Reply(200, framed="chunks")),
-    "200, half of the XML": Answer(half_of_body, done=True),
+    "200, half of the XML": Answer(faulty_http.with_body(lambda body: body[: len(body) // 2]), done=True),
     "206, another range": by_name("206", Content_Range="bytes 5-9/10"),
     "404, a page": page(404),
     "404, a gateway's": page(404, "text/plain", b"404 page not found\n"),
@@ -205,8 +185,6 @@ def outcome(scene: Scene, request: Request, answer: Answer, once: bool) -> Code:
 
 # The table -----------------------------------------------------------------------------------------------------------
 
-NO_SUCH_THING = "–"
-
 
 def table() -> dict[tuple[str, str], str]:
     """The code of each answer to each request in the README."""
@@ -232,9 +210,7 @@ def test_the_table_has_all_answers() -> None:
     assert {answer for answer, _ in README_CODES} == set(ANSWERS)
 
 
-@pytest.mark.parametrize(
-    ("answer", "request_name"), [cell for cell, status in README_CODES.items() if status != NO_SUCH_THING]
-)
+@pytest.mark.parametrize(("answer", "request_name"), [cell for cell, code in README_CODES.items() if code != "–"])
 def test_answer(plugins: tuple[Scene, Scene], answer: str, request_name: str) -> None:
     once = answer.endswith("once")
     code = outcome(plugins[once], REQUESTS[request_name], ANSWERS[answer], once)
