@@ -32,7 +32,6 @@ SERVED = f"{INFO}objects come through Dragonfly"
 
 # Configuration and libraries ----------------------------------------------------------------------------------------
 
-
 NOWHERE = "http://127.0.0.1:1"
 #: What is changed in a configuration, and what the refusal of it says.
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -47,8 +46,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"filter": ["a", 1]}, "the key filter"),
     ({"header": {"A": 1}}, "the key header.A"),
     ({"header": {"A": "b\r\nC: d"}}, "the key header"),
-    ({"retires": 3}, "the key retires is not known"),
-    ({"object_storage": {"acces_key": "a"}}, "acces_key"),
     *(({"object_storage": {"proxy_endpoint": one}}, "object_storage.proxy_endpoint")
       for one in ("s3:9000", "http://a:b@s3")),
 ]  # fmt: skip
