@@ -158,32 +158,6 @@ ANSWERS = {
 }  # fmt: skip
 
 
-def outcome(scene: Scene, request: Request, answer: Answer, once: bool) -> Code:
-    """What the op returns; asserts that it ends, and that nothing is wrong, and nothing beside it touched."""
-    do.heals(scene)
-    scene.store.uploads.clear()
-    scene.store.buckets[s3.BUCKET].clear()
-    scene.put(BEFORE)
-    server: FaultyServer = scene.proxy if request.by_proxy else scene.store
-    server.inject(answer.fault, 1 if once else ALWAYS, request.known, done=answer.done)
-    begun = time.monotonic()
-    got = request.op(scene)
-    # A busy machine takes its time beside; without a limit of ours the plugin would try for half a minute.
-    assert time.monotonic() - begun < 4 * LIMIT_S
-    code = Code.OK if got == request.right else got
-    assert isinstance(code, Code)
-    changes = {name: scene.objects.get(name) for name in {*BEFORE, *scene.objects}}
-    before: Changes = {name: one.content if isinstance(one, Stored) else one for name, one in BEFORE.items()}
-    assert changes in [before | one for one in (request.done if code is Code.OK else request.failed)]
-    large = [one.length for name, one in scene.store.buckets[s3.BUCKET].items() if one.size is not None]
-    assert {*large} == {LARGE.length}
-    assert any(map(request.known, server.asked))
-    return code
-
-
-# The table -----------------------------------------------------------------------------------------------------------
-
-
 def table() -> dict[tuple[str, str], str]:
     """The code of each answer to each request in the README."""
     codes: dict[tuple[str, str], str] = {}
@@ -205,6 +179,25 @@ README_CODES = table()
     ("answer", "request_name"), [cell for cell in product(ANSWERS, REQUESTS) if README_CODES[cell] != "–"]
 )
 def test_answer(plugins: tuple[Scene, Scene], answer: str, request_name: str) -> None:
-    once = answer.endswith("once")
-    code = outcome(plugins[once], REQUESTS[request_name], ANSWERS[answer], once)
+    """The op ends, and returns what the table says; nothing is wrong, and nothing beside it touched."""
+    once, request = answer.endswith("once"), REQUESTS[request_name]
+    scene = plugins[once]
+    do.heals(scene)
+    scene.store.uploads.clear()
+    scene.store.buckets[s3.BUCKET].clear()
+    scene.put(BEFORE)
+    server: FaultyServer = scene.proxy if request.by_proxy else scene.store
+    server.inject(ANSWERS[answer].fault, 1 if once else ALWAYS, request.known, ANSWERS[answer].done)
+    begun = time.monotonic()
+    got = request.op(scene)
+    # A busy machine takes its time beside; without a limit of ours the plugin would try for half a minute.
+    assert time.monotonic() - begun < 4 * LIMIT_S
+    code = Code.OK if got == request.right else got
+    assert isinstance(code, Code)
+    changes = {name: scene.objects.get(name) for name in {*BEFORE, *scene.objects}}
+    before: Changes = {name: one.content if isinstance(one, Stored) else one for name, one in BEFORE.items()}
+    assert changes in [before | one for one in (request.done if code is Code.OK else request.failed)]
+    large = [one.length for name, one in scene.store.buckets[s3.BUCKET].items() if one.size is not None]
+    assert {*large} == {LARGE.length}
+    assert any(map(request.known, server.asked))
     assert code.name == README_CODES[answer, request_name]
