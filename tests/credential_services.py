@@ -99,9 +99,7 @@ class RotatingStore(S3Server):
             return document("<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>", 400)
         key, token, end = self.issue()
         grant = {"AccessKeyId": key, "SecretAccessKey": SECRET_KEY, "SessionToken": token, "Expiration": _iso(end)}
-        return document(
-            "<AssumeRoleWithWebIdentityResponse xmlns='https://sts.amazonaws.com/doc/2011-06-15/'>"
-            "<AssumeRoleWithWebIdentityResult><Credentials>"
-            + "".join(f"<{name}>{value}</{name}>" for name, value in grant.items())
-            + "</Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"
-        )
+        keys = "".join(f"<{name}>{value}</{name}>" for name, value in grant.items())
+        result = f"<AssumeRoleWithWebIdentityResult><Credentials>{keys}</Credentials></AssumeRoleWithWebIdentityResult>"
+        root = "AssumeRoleWithWebIdentityResponse"
+        return document(f"<{root} xmlns='https://sts.amazonaws.com/doc/2011-06-15/'>{result}</{root}>")

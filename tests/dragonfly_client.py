@@ -1,12 +1,12 @@
 """The dragonfly plugin in a host, with the store and the proxy that a test talks to it about."""
 
 import json
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.hosted import preloaded
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tffs_conformance.harness.hosting import limits as host_limits
@@ -108,13 +108,6 @@ def served(
         given = configuration(store.url, proxy.url, **{"retry_deadline_s": 0.5, **config})
         with filesystem(folder, given, environment, file_size, log=log) as fs:
             yield store, proxy, fs
-
-
-def preloaded(folder: Path, source: str) -> dict[str, str]:
-    """The environment in which a library of this source comes before all others."""
-    library = str(folder / "preloaded.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, "-xc", "-", "-ldl"], input=source, text=True, check=True)
-    return {"LD_PRELOAD": library}
 
 
 def at(name: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from tests.dragonfly_client import ROOT, read, served, write
 from tests.faulty_http import ALWAYS, Asked, Fault, Reply, When, anything
+from tests.pages import PROJECT
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
 from tffs_conformance.harness.ops.codes import Code
@@ -318,7 +319,6 @@ def wait_for(scene: Scene, what: Step) -> None:
 
 # Looks ----------------------------------------------------------------------------------------------------------------
 
-
 objects: Step = attrgetter("objects")
 
 
@@ -348,3 +348,10 @@ def span(asked: Asked) -> str | None:
 
 #: The ranges that the proxy was asked for.
 ranges = asked_proxy(span)
+
+
+def table(header: str) -> list[list[str]]:
+    """The cells of a table in the plugin's README, by how its header begins."""
+    page = PROJECT / "reference_plugins/dragonfly/README.md"
+    lines = page.read_text(encoding="utf-8").partition(header)[2].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]

@@ -19,9 +19,8 @@ class Reply:
 
     `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
     the body, or where there is none everything, back until it is set; `framed` is how the body ends: by its length, by
-    chunks, or by the end of the connection.
-    Between two bytes are `pace` seconds. `head` is how much of the answer's head comes before the connection ends: -2
-    leaves out its empty line.
+    chunks, or by the end of the connection. After each byte, or after each of the first `free`, come `pace` seconds.
+    `head` is how much of the answer's head comes before the connection ends: -2 leaves out its empty line.
     """
 
     status: int
@@ -65,6 +64,11 @@ def with_header(name: str, value: str | None) -> Fault:
         return replace(right, headers=headers | ({} if value is None else {name: value}))
 
     return fault
+
+
+def with_body(change: Callable[[bytes], bytes], **headers: str) -> Fault:
+    """What a change makes of the body, and more headers."""
+    return lambda _, right: replace(right, body=change(right.body), headers=right.headers | headers)
 
 
 def silent(_: Asked, right: Reply) -> Reply:
@@ -155,7 +159,8 @@ class FaultyServer:
                 if reply.framed == "chunks":
                     body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
                 body = body if reply.cut is None else body[: reply.cut]
-                for part in (bytes([byte]) for byte in body) if reply.pace else [body]:
+                slow = body[: reply.free or None] if reply.pace else b""
+                for part in [*(bytes([byte]) for byte in slow), body[len(slow) :]]:
                     self.wfile.write(part)
                     time.sleep(reply.pace)
 

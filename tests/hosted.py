@@ -1,5 +1,6 @@
 """A plugin with one filesystem in a host of its own, as tests of the host have it."""
 
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,3 +41,11 @@ def raw_filesystem(loaded: Loaded, trace: list[Call] | None = None) -> RawFilesy
     entry = next(iter(loaded.registration.registered.values()))
     assert entry.filesystem is not None
     return RawFilesystem(loaded.call, entry.filesystem, [] if trace is None else trace)
+
+
+def preloaded(folder: Path, source: str) -> dict[str, str]:
+    """The environment in which a library of this source comes before the C library."""
+    (folder / "before.c").write_text(f"#define _GNU_SOURCE\n{source}")
+    library = folder / "before.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "before.c"], check=True)
+    return {"LD_PRELOAD": str(library)}

@@ -26,8 +26,6 @@ pytestmark = [
 ]
 
 SIZE = 20 << 20
-#: Bytes of a file of which most are still to come, where each 64 KiB take their time.
-MIDST, SLOW = 4 << 20, Disturbance(delay=(20, 20))
 ROOT = "dragonfly://tffs/tests"
 
 
@@ -154,7 +152,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
     cache.mkdir()
 
     def kill() -> None:
-        until(lambda: unnamed(cache) >= MIDST, "the plugin does not get the file")
+        until(lambda: unnamed(cache) >= 4 << 20, "the plugin does not get the file")
         running.containers["client-b"].kill()
 
     killer = threading.Thread(target=kill)
@@ -162,7 +160,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
         with Relay() as relay:
             addr = f"http://{relay.through(running.address('client-b', 4001))}"
             given = config(running, retry_deadline_s=0.5, cache_dir=str(cache)) | {"addr": addr}
-            with relay.disturbed(0, SLOW), plugin(tmp_path, given) as fs:
+            with relay.disturbed(0, Disturbance(delay=(20, 20))), plugin(tmp_path, given) as fs:
                 killer.start()
                 code, message, got = read(fs, f"{ROOT}/huge", 1 << 28)
                 killer.join()

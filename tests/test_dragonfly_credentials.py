@@ -19,8 +19,6 @@ from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 CONTENT = b"content" * 1000
-#: Seconds; for what has to come.
-PATIENCE = 120
 #: What a machine may have set, and what must not reach a cloud.
 NOTHING = dict.fromkeys(
     ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
@@ -74,9 +72,8 @@ class Machine:
         return path
 
     def plugin(self, log: list[str] | None = None) -> AbstractContextManager[HostFilesystem]:
-        config = {"addr": self.proxy.url, "object_storage": {"endpoint": self.store.url}}
-        more = {"retry_deadline_s": 5, "cache_max_bytes": 0}
-        return filesystem(self.home, config | more, self.environment, log=log)
+        config = {"addr": self.proxy.url, "object_storage": {"endpoint": self.store.url}, "cache_max_bytes": 0}
+        return filesystem(self.home, config | {"retry_deadline_s": 5}, self.environment, log=log)
 
 
 @contextlib.contextmanager
@@ -95,10 +92,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 SetUp = Callable[[Machine], None]
 SERVICES: list[SetUp] = [Machine.from_web_identity, Machine.from_container, Machine.from_instance]
 FILES: list[SetUp] = [Machine.from_credentials_file, Machine.from_profile]
-
-
-def named(set_up: SetUp) -> str:
-    return set_up.__name__
 
 
 def test_the_order(machine: Machine) -> None:
@@ -124,13 +117,13 @@ def test_no_op_fails_while_credentials_expire(tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         going: list[tuple[RotatingStore, HostFilesystem]] = []
         for set_up in SERVICES:
-            (folder := tmp_path / named(set_up)).mkdir()
+            (folder := tmp_path / set_up.__name__).mkdir()
             machine = stack.enter_context(surroundings(folder))
             # Half of the time that they are good for has to hold one request at least: they end at whole seconds.
             machine.store.lifetime_s = 5
             set_up(machine)
             going.append((machine.store, stack.enter_context(machine.plugin())))
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + 120
         while any(len(store.signers()) < 3 for store, _ in going) and time.monotonic() < until:
             for _, fs in going:
                 assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
@@ -149,7 +142,7 @@ OPS: list[Callable[[HostFilesystem], Code]] = [
 ]
 
 
-@pytest.mark.parametrize("set_up", [*FILES, *SERVICES], ids=named)
+@pytest.mark.parametrize("set_up", [*FILES, *SERVICES])
 def test_each_op_survives_that_the_store_refuses(machine: Machine, set_up: SetUp) -> None:
     set_up(machine)
     with machine.plugin() as fs:

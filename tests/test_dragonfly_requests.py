@@ -1,11 +1,9 @@
-"""How many requests each op of the dragonfly plugin sends, which of them at the same time, and over how many
-connections: the table in its README, many threads, and servers that refuse for a while.
-
-The servers hold each answer back until all requests that belong to the same moment have come.
-"""
+"""Which requests each op of the dragonfly plugin sends, which at the same time, and over how many connections."""
 
 import threading
 import time
+from contextlib import suppress
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import pytest
 
 from tests import dragonfly_rows as do
 from tests.dragonfly_client import BUILT, MISSING, at, served
-from tests.dragonfly_rows import Given, Scene, Situation, Step, row
+from tests.dragonfly_rows import Given, Scene, Situation, row
 from tests.faulty_http import Asked, Reply, anything
 from tests.s3_server import error, is_copy, is_delete_many, is_list
 from tffs_conformance.harness.ops.codes import Code
@@ -23,11 +21,9 @@ from tffs_conformance.harness.over_tables.programs import Program
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
-README = Path(__file__).parents[1] / "reference_plugins" / "dragonfly" / "README.md"
 CONTENT, OTHER, SMALL = b"content" * 100, b"tnetnoc" * 100, b"small"
 KEYS = ("file.bin", "other.bin", "d/file.bin", "empty/", *(f"ten/{k}.bin" for k in range(10)))
 MANY = 2500
-WAIT_S = 20
 
 
 @do.step
@@ -65,14 +61,7 @@ OPS: dict[str, Given] = {
 }
 
 
-def table() -> dict[str, str]:
-    """The requests of each op, as the README has them."""
-    lines = README.read_text(encoding="utf-8").partition("| op | requests |")[2].splitlines()[2:]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
-    return {row[0]: row[1] for row in rows}
-
-
-README_REQUESTS = table()
+README_REQUESTS = {op: requests for op, requests, _ in do.table("| op | requests |")}
 
 
 def moments(text: str) -> list[list[str]]:
@@ -92,36 +81,19 @@ def name_of(asked: Asked) -> str:
     return next((name for name, is_known in known.items() if is_known(asked)), asked.method)
 
 
-class Moments:
-    """Collects requests; holds each back until all of its moment are there."""
+@pytest.mark.parametrize("op", sorted({*OPS, *README_REQUESTS}))
+def test_requests_of_op_are_those_of_table(tmp_path: Path, op: str) -> None:
+    """Each answer is held back until all requests of its moment are there."""
+    wanted, seen = moments(README_REQUESTS[op]), list[str]()
+    barriers = [threading.Barrier(len(moment), timeout=20) for moment in wanted]
+    places = iter([barrier for barrier in barriers for _ in range(barrier.parties)])
 
-    def __init__(self, expected: list[list[str]]) -> None:
-        self.expected = expected
-        self.seen: list[list[str]] = [[]]
-        self.changed = threading.Condition()
-
-    def hold(self, asked: Asked, right: Reply) -> Reply:
-        with self.changed:
-            number = len(self.seen)
-            self.seen[-1].append(name_of(asked))
-            wanted = len(self.expected[number - 1]) if number <= len(self.expected) else 1
-            if len(self.seen[-1]) == wanted:
-                self.seen.append([])
-                self.changed.notify_all()
-            elif not self.changed.wait_for(lambda: len(self.seen) > number, WAIT_S):
-                self.seen.append([])  # the others do not come at the same time
+    def hold(asked: Asked, right: Reply) -> Reply:
+        seen.append(name_of(asked))
+        with suppress(threading.BrokenBarrierError):
+            next(places, threading.Barrier(1)).wait()
         return right
 
-    def all(self) -> list[list[str]]:
-        return [sorted(moment) for moment in self.seen if moment]
-
-
-def test_requests_table_has_all_ops() -> None:
-    assert list(README_REQUESTS) == list(OPS)
-
-
-@pytest.mark.parametrize("op", OPS)
-def test_requests_of_op_are_those_of_table(tmp_path: Path, op: str) -> None:
     many = {f"many/{k}": CONTENT for k in range(MANY)} if "delete_recursively" in op else {}
     with served(tmp_path, retry_deadline_s=60) as (store, proxy, fs):
         scene = Scene(store, proxy, fs, tmp_path)
@@ -129,39 +101,34 @@ def test_requests_of_op_are_those_of_table(tmp_path: Path, op: str) -> None:
         step, expected = given if isinstance(given := OPS[op], tuple) else (given, Code.OK)
         if op == "the same again":
             assert step(scene) == expected
-        collected = Moments(moments(README_REQUESTS[op]))
-        store.inject(collected.hold, when=lambda asked: "X-Amz-Signature" not in asked.target)  # that is the proxy
-        proxy.inject(collected.hold)
+        store.inject(hold, when=lambda asked: "X-Amz-Signature" not in asked.target)  # that is the proxy
+        proxy.inject(hold)
         assert step(scene) == expected
-        assert collected.all() == collected.expected
+    names = iter(seen)
+    assert [*(sorted(islice(names, len(moment))) for moment in wanted), [*names]] == [*wanted, []]
+    assert not any(barrier.broken for barrier in barriers)
 
 
 # Answers that are remembered ----------------------------------------------------------------------------------------
 
 READ, SIZE = (do.read_all("file.bin"), CONTENT), (do.size("file.bin"), len(CONTENT))
-GONE = (do.size("file.bin"), Code.NOT_FOUND)
-
-
-def seen_at_once(change: str, step: Step, look: Given, **after: bytes) -> Situation:
-    """After a change by this plugin, no look is answered from before it."""
-    names = {name.replace("_", "."): content for name, content in after.items()}
-    return row(f"own change: {change}", SIZE, step, look, metadata_ttl_s=600,
-               before={"file.bin": CONTENT, "small.bin": SMALL}, after=names)  # fmt: skip
-
+BOTH = {"file.bin": CONTENT, "small.bin": SMALL}
 
 REMEMBERED = [
     row("answers are remembered", READ, (do.op("path_exists", "missing.bin"), Code.NOT_FOUND), do.heals,
         *[READ, SIZE] * 3, (do.count(anything), 0), metadata_ttl_s=600, before={"file.bin": CONTENT}),
-    seen_at_once("write", do.write_all(b"new", "file.bin"), (do.size("file.bin"), 3), file_bin=b"new", small_bin=SMALL),
-    seen_at_once("append", do.appended(b"more", "file.bin"), (do.size("file.bin"), len(CONTENT) + 4),
-                 file_bin=CONTENT + b"more", small_bin=SMALL),
-    seen_at_once("copy", do.op("copy_file", "small.bin", "file.bin"), (do.size("file.bin"), 5), file_bin=SMALL,
-                 small_bin=SMALL),
-    seen_at_once("rename to", do.op("rename_file", "small.bin", "file.bin"), (do.size("file.bin"), 5), file_bin=SMALL),
-    seen_at_once("delete", do.op("delete_file", "file.bin"), GONE, small_bin=SMALL),
-    seen_at_once("rename from", do.op("rename_file", "file.bin", "moved.bin"), GONE, moved_bin=CONTENT,
-                 small_bin=SMALL),
-    seen_at_once("delete all", do.delete_all(""), GONE),
+    # After a change by this plugin, no look is answered from before it.
+    *(row(f"own change: {change}", SIZE, step,
+          (do.size("file.bin"), len(after["file.bin"]) if "file.bin" in after else Code.NOT_FOUND),
+          metadata_ttl_s=600, before=BOTH, after=after)
+      for change, step, after in (
+          ("write", do.write_all(b"new", "file.bin"), BOTH | {"file.bin": b"new"}),
+          ("append", do.appended(b"more", "file.bin"), BOTH | {"file.bin": CONTENT + b"more"}),
+          ("copy", do.op("copy_file", "small.bin", "file.bin"), BOTH | {"file.bin": SMALL}),
+          ("rename to", do.op("rename_file", "small.bin", "file.bin"), {"file.bin": SMALL}),
+          ("delete", do.op("delete_file", "file.bin"), {"small.bin": SMALL}),
+          ("rename from", do.op("rename_file", "file.bin", "moved.bin"), {"moved.bin": CONTENT, "small.bin": SMALL}),
+          ("delete all", do.delete_all(""), {}))),
     row("flush_caches", SIZE, do.puts(b"theirs", "file.bin"), SIZE, do.op("flush_caches"), (do.size("file.bin"), 6),
         metadata_ttl_s=600, before={"file.bin": CONTENT}, after={"file.bin": b"theirs"}),
     row("answers are forgotten after a while", SIZE, do.puts(b"theirs", "file.bin"),

@@ -2,17 +2,18 @@
 
 import socketserver
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
-from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.test_conditions import wrong
+from tests.test_objectstore_minimal import judged
 from tests.test_relay import serving
 from tests.test_runtimes import release
-from tests.test_suite import report, run
+from tests.test_suite import judged_report
 from tffs_conformance.harness.network.exchanges import Exchange
 from tffs_conformance.suite.contract.network import endings
 from tffs_conformance.suite.engine.disturbing import Attempt
@@ -63,12 +64,10 @@ class _Answer(socketserver.StreamRequestHandler):
     """Takes what is announced, and gives what is asked for."""
 
     def handle(self) -> None:
-        try:
+        with suppress(OSError, ValueError):
             up, down = map(int, self.rfile.read(31).split())
             if len(self.rfile.read(up)) == up:
                 self.wfile.write(bytes(down))
-        except (OSError, ValueError):
-            pass
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +76,13 @@ def service() -> Iterator[str]:
         yield f"--env=TFFS_SERVICE=127.0.0.1:{server.server_address[1]}"
 
 
-def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
-    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, NETWORK]
-    return run(directory, *given, *(f"--case={CLASS}/in-trouble[{case}]" for case in cases))
+def case(op: str) -> str:
+    return f"--case={CLASS}/in-trouble[{op}]"
 
 
-def test_each_clause_is_broken_by_day() -> None:
-    by_day = {clause for fault, (_, clause, *_) in FAULTS.items() if fault not in AT_NIGHT}
-    assert by_day == {TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK}
+def faulty(directory: Path, fault: str, service: str, *options: str, code: int = 1) -> dict[str, Any]:
+    given = ("--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, NETWORK, *options)
+    return judged_report(directory, *given, code=code)
 
 
 @pytest.mark.parametrize(
@@ -93,18 +91,14 @@ def test_each_clause_is_broken_by_day() -> None:
 def test_what_a_trouble_makes_of_an_op_is_told(tmp_path: Path, service: str, fault: str) -> None:
     op, clause, trouble, came = FAULTS[fault]
     said = f"{op}: {trouble}{LEADS}{came}"
-    done = faulty(tmp_path, fault, service, op)
-    found = wrong(report(tmp_path))
+    found = wrong(faulty(tmp_path, fault, service, case(op), code=clause not in (CODE, GIVEN_BACK)))
     assert any(name == clause and got.startswith(said) for _, name, got in found), found
     assert all(name.startswith(f"{CLASS}.") for _, name, _ in found)
-    assert done.returncode == (clause not in (CODE, GIVEN_BACK)), done.stdout
 
 
 @pytest.mark.parametrize("ops", [("write", "get_children"), pytest.param(("*",), marks=pytest.mark.nightly)])
 def test_a_right_plugin_is_not_blamed(tmp_path: Path, service: str, ops: tuple[str, ...]) -> None:
-    done = faulty(tmp_path, "none", service, *ops)
-    found = report(tmp_path)
-    assert done.returncode == 0, done.stdout
+    found = faulty(tmp_path, "none", service, *map(case, ops), code=0)
     assert wrong(found) == set()
     assert {one["verdict"] for one in found["cases"]} == {"conform"}
     # Nine that last, and at least three that end within the op.
@@ -114,21 +108,15 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path, service: str, ops: tuple[s
 
 
 def test_who_finds_done_what_had_no_answer_is_not_blamed(tmp_path: Path, service: str) -> None:
-    faulty(tmp_path, "deletes-again", service, "delete_file")
-    assert wrong(report(tmp_path)) == set()
+    assert wrong(faulty(tmp_path, "deletes-again", service, case("delete_file"), code=0)) == set()
 
 
 @pytest.mark.skipif(not BUILT, reason=MISSING)
 @pytest.mark.parametrize("op", ["read", pytest.param("*", marks=pytest.mark.nightly)])
 def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
-    with S3Server() as store:
-        given = ["--plugin=objectstore_minimal", "--plugin-profile=object-store", "--backing=none", NETWORK]
-        environment = [f"--env=TFFS_BUCKET={store.url}/{BUCKET}", f"--env=AWS_ACCESS_KEY_ID={ACCESS_KEY}",
-                       f"--env=AWS_SECRET_ACCESS_KEY={SECRET_KEY}"]  # fmt: skip
-        done = run(tmp_path, *given, *environment, "--call-timeout=60", f"--case={CLASS}/in-trouble[{op}]")
-    assert done.returncode == 0, done.stdout
-    assert wrong(report(tmp_path)) == set()
-    assert "conform" in {one["verdict"] for one in report(tmp_path)["cases"]}
+    found = judged(tmp_path, NETWORK, case(op))
+    assert wrong(found) == set()
+    assert "conform" in {one["verdict"] for one in found["cases"]}
 
 
 @pytest.mark.parametrize(
@@ -140,47 +128,30 @@ def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
 )
 def test_plugin_that_asks_no_service_has_no_network(tmp_path: Path, service: str, root: str, reason: str) -> None:
     given = [f"--root={root.format(service=service.rpartition('=')[2], path=tmp_path)}"] if root else []
-    run(tmp_path, "--plugin=posix", *given, f"--case={CLASS}/in-trouble[read]", NETWORK)
-    (record,) = report(tmp_path)["cases"]
+    (record,) = judged_report(tmp_path, "--plugin=posix", *given, case("read"), NETWORK, code=1)["cases"]
     assert (record["verdict"], record["reason"]) == ("absent", reason)
 
 
 def test_what_is_there_is_known_of_a_plugin_that_lists_nothing(tmp_path: Path, service: str) -> None:
-    run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=networked.lists-nothing", service,
-        "--backing=file://{path}", f"--case={CLASS}/in-trouble[stat]", NETWORK)  # fmt: skip
-    assert {name for _, name, _ in wrong(report(tmp_path))} == {NEVER}
+    found = faulty(tmp_path, "lists-nothing", service, "--backing=file://{path}", case("stat"))
+    assert {name for _, name, _ in wrong(found)} == {NEVER}
 
 
 def test_it_goes_with_a_tensorflow(tmp_path: Path, service: str) -> None:
-    inside = release(tmp_path / "site")
-    run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=networked.not-found", service, f"--runtime={inside}",
-        f"--case={CLASS}/in-trouble[stat]", NETWORK)  # fmt: skip
-    found = report(tmp_path)
+    found = faulty(tmp_path, "not-found", service, f"--runtime={release(tmp_path / 'site')}", case("stat"))
     assert found["target"]["runtime"].startswith("TensorFlow 2.99.1")
     assert {name for _, name, _ in wrong(found)} == {NEVER}
 
 
 def test_what_leads_to_a_service(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text('{"endpoint": "http://127.0.0.1:9001", "proxy": "http://127.0.0.1:9002/x"}')
-    environment = {
-        "A": "http://127.0.0.1:9000/bucket",
-        "B": "store.example:80",
-        "C": "https://store.example:443",
-        "D": "file:///srv/a:1",
-        "E": "12:30:45",
-        "F": "/tmp/x:1",
-        "G": "[::1]:5000",
-        "H": str(tmp_path / "mine.json"),
-    }
-    root = "http://127.0.0.1:9003/a:1"
-    assert services(environment, root) == {
-        "127.0.0.1:9003": "the root",
-        "127.0.0.1:9000": "A",
-        "store.example:80": "B",
-        "[::1]:5000": "G",
-        "127.0.0.1:9001": "H",
-        "127.0.0.1:9002": "H",
-    }
+    no_service = {"C": "https://store.example:443", "D": "file:///srv/a:1", "E": "12:30:45", "F": "/tmp/x:1"}
+    environment = {"A": "http://127.0.0.1:9000/bucket", "B": "store.example:80", **no_service, "G": "[::1]:5000",
+                   "H": str(tmp_path / "mine.json")}  # fmt: skip
+    assert services(environment, "http://127.0.0.1:9003/a:1") == {
+        "127.0.0.1:9003": "the root", "127.0.0.1:9000": "A", "store.example:80": "B", "[::1]:5000": "G",
+        "127.0.0.1:9001": "H", "127.0.0.1:9002": "H",
+    }  # fmt: skip
 
 
 def test_a_trouble_that_ends_has_the_first_the_last_and_the_middle_exchange_that_can_meet_it() -> None:

@@ -1,7 +1,4 @@
-"""The objectstore plugin: the suite on it in front of S3 servers that differ, and what it is without Dragonfly.
-
-The servers are that of the tests, and s3rver and moto, which are installed for the test, each in a process of its own.
-"""
+"""The suite on the plugins of object stores, in front of S3 servers that differ: that of the tests, s3rver and moto."""
 
 import contextlib
 import os
@@ -9,15 +6,16 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import test_objectstore_minimal
 from tests.dragonfly_client import BUILT, MISSING, configuration, configured, registration
 from tests.s3_server import BUCKET, S3Server
-from tests.test_suite import report, run
+from tests.test_suite import judged_report
 from tests.topology import Store, until
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -28,22 +26,30 @@ PROFILE = Path(__file__).parents[1] / "reference_plugins" / "objectstore" / "obj
 
 
 def judged(folder: Path, *options: str) -> dict[str, Any]:
-    """The report of a run on a store of its own, and the exit code in it."""
+    """The report of a run of objectstore on a store of its own; it ends with 0."""
     with S3Server() as store:
         config = configured(folder, configuration(store.url))
-        done = run(folder, "--plugin=objectstore", f"--env=S3X_CONFIG_PATH={config}", f"--root=s3x://{BUCKET}/tests",
-                   "--backing=none", f"--plugin-profile={PROFILE}", *options)  # fmt: skip
-    return report(folder) | {"exit_code": done.returncode}
+        return judged_report(folder, "--plugin=objectstore", f"--env=S3X_CONFIG_PATH={config}", "--backing=none",
+                             f"--root=s3x://{BUCKET}/tests", f"--plugin-profile={PROFILE}", *options)  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("tier", "checks"),
-    [("smoke", 60), pytest.param("quick", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])],
+    ("judge", "options"),
+    [(judged, ()), (test_objectstore_minimal.judged, ("--fail-on=not-run",))],
+    ids=["objectstore", "objectstore_minimal"],
 )
-def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None:
-    found = judged(tmp_path, f"--tier={tier}")
-    assert (found["exit_code"], found["verdict"]) == (0, "conformant")
-    assert found["executed"]["must"] > checks
+@pytest.mark.parametrize(
+    "tier", ["smoke", pytest.param("quick", marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])]
+)
+def test_the_suite_is_conformant(
+    tmp_path: Path, judge: Callable[..., dict[str, Any]], options: tuple[str, ...], tier: str
+) -> None:
+    assert_conformant(judge(tmp_path, f"--tier={tier}", *options), tier)
+
+
+def assert_conformant(found: dict[str, Any], tier: str) -> None:
+    assert found["verdict"] == "conformant"
+    assert found["executed"]["must"] > {"smoke": 60, "quick": 1000}[tier]
 
 
 def test_cases_under_a_condition_conform(tmp_path: Path) -> None:
@@ -79,8 +85,8 @@ def s3rver(folder: Path, port: int) -> list[str]:
         pytest.skip("not run: there is no npm")
     install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "s3rver@3.7.1"]
     subprocess.run(install, check=True)
-    command = ["s3rver", "--directory", str(folder / "objects"), "--address", "127.0.0.1", "--port", str(port)]
-    return [str(folder / "node_modules/.bin" / command[0]), *command[1:], "--silent"]
+    where = ["--directory", str(folder / "objects"), "--address", "127.0.0.1", "--port", str(port)]
+    return [str(folder / "node_modules/.bin/s3rver"), *where, "--silent"]
 
 
 def moto(folder: Path, port: int) -> list[str]:
@@ -130,9 +136,5 @@ def other_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 def test_the_suite_is_conformant_on_other_stores(other_store: tuple[Path, str], tmp_path: Path) -> None:
     """With dragonfly, which reads from the store itself. versitygw is what the services are tested with."""
     path, tier = other_store
-    done = run(tmp_path, "--plugin=dragonfly", f"--env=DRAGONFLY_CONFIG_PATH={path}", f"--root=dragonfly://{BUCKET}/",
-               "--plugin-profile=object-store", f"--tier={tier}")  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:]
-    found = report(tmp_path)
-    assert found["verdict"] == "conformant"
-    assert found["executed"]["must"] > {"smoke": 60, "quick": 1000}[tier]
+    given = (f"--env=DRAGONFLY_CONFIG_PATH={path}", f"--root=dragonfly://{BUCKET}/", "--plugin-profile=object-store")
+    assert_conformant(judged_report(tmp_path, "--plugin=dragonfly", *given, f"--tier={tier}"), tier)

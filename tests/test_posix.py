@@ -1,12 +1,11 @@
 """posix on what a case of the suite cannot make: pipes, links, permissions, a copy that is cut off, a power cut."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.hosted import hosted
+from tests.hosted import hosted, preloaded
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import DiedError
 
@@ -65,14 +64,6 @@ def test_a_copy_onto_a_loop_of_links_is_refused(tmp_path: Path) -> None:
     with hosted("posix") as (_, fs):
         assert fs.path_op("copy_file", str(tmp_path / "source"), str(tmp_path / "loop")).code is Code.UNKNOWN
     assert sorted(os.listdir(tmp_path)) == ["loop", "source"]
-
-
-def preloaded(folder: Path, source: str) -> dict[str, str]:
-    """The environment in which a library of this source comes before the C library."""
-    (folder / "before.c").write_text(f"#define _GNU_SOURCE\n{source}")
-    library = folder / "before.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "before.c"], check=True)
-    return {"LD_PRELOAD": str(library)}
 
 
 #: Ends its process when the first bytes of a copy are there.

@@ -42,12 +42,13 @@ class Service(socketserver.ThreadingTCPServer):
     """A service of this machine; `got` is for what its handler hears."""
 
     allow_reuse_address = daemon_threads = True
-    got: queue.Queue[bytes] = queue.Queue()
+    got: queue.Queue[bytes]
 
 
 @contextmanager
 def serving(handler: type[socketserver.BaseRequestHandler]) -> Iterator[Service]:
     with Service(("127.0.0.1", 0), handler) as server:
+        server.got = queue.Queue()
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -98,7 +99,6 @@ def test_one_exchange_ends_early(
     service: Service, relay: Relayed, ends: Break, answer: tuple[bytes, str], comes: bytes
 ) -> None:
     made, place = relay
-    service.got = queue.Queue()
     with made.watched(0, ExchangeWatch(ends, 2)) as watch:
         assert [asked(place, text) for text in (b"a.", b"bb.", b"c.")] == [(b"a.", ""), answer, (b"c.", "")]
     assert watch.met == 1
@@ -128,10 +128,9 @@ def test_each_second_exchange_ends_early(relay: Relayed, first: int) -> None:
 #: What a client sees of each trouble: how many bytes of an answer come, how that ends, and how many the service gets.
 ALL = 50_000
 GONE = {"", "ConnectionResetError", "BrokenPipeError"}
-RESETS = GONE - {""}
 SEEN = {
     "down": (0, GONE | {"ConnectionRefusedError"}, 0),
-    "reset": (0, RESETS, 0),
+    "reset": (0, GONE - {""}, 0),
     "closed": (0, {""}, ALL),
     "cut-early": (40, {""}, ALL),
     "cut": (20_000, {""}, ALL),
@@ -148,7 +147,6 @@ def test_trouble_meets_old_and_new_connections(
     service: Service, relay: Relayed, trouble: Trouble, is_new: bool
 ) -> None:
     made, place = relay
-    service.got = queue.Queue()
     size, ends, came = SEEN[trouble.name]
     with ExitStack() as stack:
         old = None if is_new else stack.enter_context(socket.create_connection(place))

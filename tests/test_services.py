@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
-from tests.test_suite import command, environment, report, run
+from tests.test_suite import command, environment, judged_report, report, run
 from tests.topology import ACCESS, COMPOSE, PATIENCE, SECRET, Store, direct, until
 from tffs_conformance.harness import services
 from tffs_conformance.harness.services import Running, ServiceMissingError
@@ -98,10 +98,8 @@ def test_up_says_what_to_do_next_and_down_leaves_nothing(own: Path, docker: Any)
     assert config["object_storage"]["proxy_endpoint"] == "http://s3:7070"
     assert Path(written).stat().st_mode & 0o077 == 0
     assert len(left(docker, own)) == 6
-    published = [
-        port for one in left(docker, own) for ports in getattr(one, "ports", {}).values() for port in ports or ()
-    ]
-    assert {port["HostIp"] for port in published} == {"127.0.0.1"}
+    published = [ports for one in left(docker, own) for ports in getattr(one, "ports", {}).values()]
+    assert {port["HostIp"] for ports in published for port in ports or ()} == {"127.0.0.1"}
 
     again = called("up", str(own))
     assert "up already" in again.stderr
@@ -132,8 +130,7 @@ def test_an_interrupt_in_the_middle_leaves_nothing(
     up.send_signal(end)
     output, _ = up.communicate(timeout=PATIENCE)
     assert up.returncode != 0
-    assert not output
-    assert not left(docker, tiny)
+    assert (output, left(docker, tiny)) == (b"", [])
 
 
 def test_ports_of_the_file_are_taken_unless_told_otherwise(tiny: Path, docker: Any) -> None:
@@ -178,10 +175,10 @@ def test_docker_compose_reads_the_same_file(own: Path, docker: Any) -> None:
 # Under the suite -----------------------------------------------------------------------------------------------------
 
 
-def _profile(directory: Path, compose: Path) -> str:
-    """A profile of a plugin that does not care for its services."""
+def _profile(directory: Path, compose: Path, plugin: str = "posix") -> str:
+    """A profile of a plugin; posix does not care for its services."""
     path = directory / "mine.toml"
-    path.write_text(f'[plugin]\npath = "posix"\n[services]\ncompose = "{compose}"\n')
+    path.write_text(f'[plugin]\npath = "{plugin}"\n[services]\ncompose = "{compose}"\n')
     return f"--plugin-profile={path}"
 
 
@@ -211,8 +208,7 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, do
 def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -> None:
     if not BUILT:
         pytest.skip(MISSING)
-    done = run(tmp_path, "--plugin=dragonfly", "--services", "--tier=smoke")
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    done = run(tmp_path, "--plugin=dragonfly", "--services", "--tier=smoke", code=0)
     assert report(tmp_path)["target"]["profile"] == "dragonfly"
     measured = report(tmp_path)["services"]
     assert measured["failure"] is None
@@ -229,9 +225,7 @@ def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -
 @pytest.mark.nightly
 def test_a_run_without_its_figures_fails_and_says_why(tmp_path: Path, own: Path, docker: Any) -> None:
     own.write_text(own.read_text().replace("{client-b:4002}/metrics", "{client-b:4002}/none"))
-    (tmp_path / "mine.toml").write_text(f'[plugin]\npath = "dragonfly"\n[services]\ncompose = "{own}"\n')
-    done = run(tmp_path, f"--plugin-profile={tmp_path / 'mine.toml'}", "--services", "--tier=smoke")
-    assert done.returncode == 1
+    done = run(tmp_path, _profile(tmp_path, own, "dragonfly"), "--services", "--tier=smoke", code=1)
     assert "nothing could be measured" in done.stdout
     assert "HTTP Error 404" in report(tmp_path)["services"]["failure"]
 
@@ -249,8 +243,7 @@ RUNS = {
 def test_run_leaves_no_services(tmp_path: Path, tiny: Path, docker: Any, case: str) -> None:
     option, old, new, code, said = RUNS[case]
     tiny.write_text(TINY.replace(old, new))
-    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--tier=smoke", "--clause=read.*", option)
-    assert done.returncode == code, done.stdout[-2000:] + done.stderr
+    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--tier=smoke", "--clause=read.*", option, code=code)
     assert [text for text in said if text not in done.stderr] == []
     assert done.stderr.count("second is healthy") <= 1
     assert not left(docker, tiny)
@@ -313,16 +306,13 @@ def test_without_docker_nothing_is_run_and_the_reason_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
-    done = run(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=smoke")
-    found = report(tmp_path)
+    found = judged_report(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=smoke", code=1)
     assert {case["verdict"] for case in found["cases"]} == {"not run"}
     assert all("docker's daemon does not answer" in case["reason"] for case in found["cases"])
     assert found["counts"]["violation"] == 0
     assert found["verdict"] == "not conformant"
-    assert done.returncode == 1
     up = called("up", "dragonfly")
-    assert up.stderr == "Error: docker's daemon does not answer: is it running?\n"
-    assert up.returncode == 1
+    assert (up.returncode, up.stderr) == (1, "Error: docker's daemon does not answer: is it running?\n")
 
 
 def test_without_an_image_the_reason_says_how_to_make_it(own: Path) -> None:
@@ -333,6 +323,4 @@ def test_without_an_image_the_reason_says_how_to_make_it(own: Path) -> None:
 
 
 def test_a_plugin_that_needs_none(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--services")
-    assert done.returncode == 4
-    assert "--services: posix needs none" in done.stderr
+    assert "--services: posix needs none" in run(tmp_path, "--plugin=posix", "--services", code=4).stderr
