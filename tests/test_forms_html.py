@@ -48,9 +48,6 @@ class Page(HTMLParser):
         self._inside.append(tag)
         self.texts.setdefault(tag, []).append("")
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
     def handle_endtag(self, tag: str) -> None:
         while self._inside and self._inside.pop() != tag:
             pass
