@@ -240,10 +240,9 @@ def linked(name: str) -> SharedObject:
 
 def wrong(plugin: SharedObject) -> list[str]:
     """In which ways a shared object is not linked as a plugin should be."""
-    found = [name for name in ("executable_stack", "text_relocations", "static_tls") if getattr(plugin, name)]
-    found += ["run_path"] if plugin.run_path else []
-    found += ["exported"] if plugin.exported != {"TF_InitPlugin"} else []
-    return found
+    flags = ("executable_stack", "text_relocations", "static_tls", "run_path")
+    found = [name for name in flags if getattr(plugin, name)]
+    return found + ["exported"] * (plugin.exported != {"TF_InitPlugin"})
 
 
 def test_read_of_a_right_plugin_finds_nothing_wrong() -> None:
@@ -290,11 +289,8 @@ def headers_of(content: bytes | bytearray) -> Iterator[tuple[int, int, int, int]
     (start,) = struct.unpack_from("<Q", content, SECTIONS_OFFSET)
     (count,) = struct.unpack_from("<H", content, SECTION_COUNT_OFFSET)
     for place in range(start, start + count * SECTION_BYTES, SECTION_BYTES):
-        yield (
-            place,
-            *struct.unpack_from("<I", content, place + TYPE),
-            *struct.unpack_from("<QQ", content, place + OFFSET),
-        )
+        (kind,) = struct.unpack_from("<I", content, place + TYPE)
+        yield (place, kind, *struct.unpack_from("<QQ", content, place + OFFSET))
 
 
 def header_of(content: bytes | bytearray, kind: int) -> tuple[int, int, int]:

@@ -1,7 +1,8 @@
 """What cases are held to, what they compare, and how they end: what their records say, and that they are short."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOpError, Checks, MisusedError
 from tffs_conformance.suite.engine.ending import recorded
 from tffs_conformance.suite.engine.knowledge import NOTHING
-from tffs_conformance.suite.engine.setup import Setup
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
 from tffs_conformance.suite.judge.evidence import Statement
@@ -181,32 +181,21 @@ def test_a_case_that_looks_behind_the_ops_has_to_be_marked(bench: Workbench, loo
         getattr(Case(bench, "read/unmarked", (), "").surroundings, look)
 
 
-@pytest.fixture
-def setup(bench: Workbench) -> Setup:
-    return Case(bench, "read/a", (), "").setup
-
-
-def test_a_set_up_within_a_set_up_ends_with_the_outer_one(setup: Setup) -> None:
-    seen = [setup.active]
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_set_up_within_a_set_up_ends_with_the_outer_one(bench: Workbench, fails: bool) -> None:
+    setup = Case(bench, "read/a", (), "").setup
+    assert not setup.active
     with setup:
-        with setup:
-            seen.append(setup.active)
-        seen.append(setup.active)
-    assert [*seen, setup.active] == [False, True, True, False]
-
-
-def test_where_a_step_ended_a_case_its_ending_knows_that_it_was_a_step(setup: Setup) -> None:
+        with pytest.raises(BlockedError) if fails else nullcontext(), setup:
+            assert setup.active
+            if fails:
+                raise BlockedError("stat", "it goes wrong")
+        assert setup.active
+    assert not setup.active
+    # Where a step ended a case, its ending knows that it was a step.
     with pytest.raises(BlockedError), setup:
         raise BlockedError("stat", "it goes wrong")
     assert setup.active
-
-
-def test_a_set_up_step_that_failed_and_was_caught_does_not_outlast_the_set_up(setup: Setup) -> None:
-    with setup:
-        with pytest.raises(BlockedError), setup:
-            raise BlockedError("stat", "it goes wrong")
-        assert setup.active
-    assert not setup.active
 
 
 def test_what_is_called_in_a_set_up_prepares_the_stimulus(bench: Workbench) -> None:
@@ -227,8 +216,8 @@ MUST = "read.succeeds"
 DISPUTED = "writable_file.cleanup.unclosed-data"
 
 
-def checks(*clauses: str) -> Checks:
-    return Checks("read/a", clauses, "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), ())
+def checks(*clauses: str, root: str = "mine:///tmp/tffs-0123456789ab/read-a", calls: Sequence[Call] = ()) -> Checks:
+    return Checks("read/a", clauses, root, Redaction({}), calls)
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -296,22 +285,22 @@ def test_one_of_several_codes_is_right() -> None:
     ]
 
 
-def test_an_op_that_says_it_is_not_implemented_is_absent_and_that_is_recorded() -> None:
+@pytest.mark.parametrize(
+    ("source", "why", "recorded"),
+    [
+        (Source.PLUGIN, "^stat answers UNIMPLEMENTED$",
+         [(UNIMPLEMENTED, "stat: code=UNIMPLEMENTED", True, "unsupported", "no entry")]),
+        # What the plugin does not say itself is not recorded.
+        (Source.ABSENT, "^no entry$", []),
+        (Source.DEFAULT, "^stat answers", []),
+    ],
+)  # fmt: skip
+def test_an_op_that_is_not_implemented_is_absent(source: Source, why: str, recorded: list[object]) -> None:
     made = checks(MUST)
-    with pytest.raises(AbsentOpError, match=r"^stat answers UNIMPLEMENTED$") as absent:
-        made.status(MUST, outcome(Code.UNIMPLEMENTED, "not yet"), Code.OK)
-    assert absent.value.op == "stat"
-    (record,) = made.made
-    assert (record.clause, record.got) == (UNIMPLEMENTED, "stat: code=UNIMPLEMENTED")
-    assert (record.holds, record.reading, record.said) == (True, "unsupported", "not yet")
-
-
-@pytest.mark.parametrize(("source", "why"), [(Source.ABSENT, r"^no entry$"), (Source.DEFAULT, "^stat answers")])
-def test_what_the_plugin_does_not_say_itself_is_not_recorded(source: Source, why: str) -> None:
-    made = checks(MUST)
-    with pytest.raises(AbsentOpError, match=why):
+    with pytest.raises(AbsentOpError, match=why) as absent:
         made.status(MUST, outcome(Code.UNIMPLEMENTED, "no entry", source), Code.OK)
-    assert made.made == []
+    assert absent.value.op == "stat"
+    assert [(one.clause, one.got, one.holds, one.reading, one.said) for one in made.made] == recorded
 
 
 def test_where_unimplemented_is_right_it_is_a_code_like_others() -> None:
@@ -330,10 +319,9 @@ def test_what_is_only_noted_is_no_breach() -> None:
 
 
 def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
-    made = Checks("read/a", (MUST,), "mine:///case", Redaction({}), ())
-    assert made.presentable("a/b of mine:///case/c") == "a/b of {case}/c"
-    assert Checks("read/a", (MUST,), "mine:///x", Redaction({}), ()).presentable("in /x/y") == "in {case}/y"
-    assert Checks("read/a", (MUST,), "mine://host/case", Redaction({}), ()).presentable("ab") == "ab"
+    assert checks(root="mine:///case").presentable("a/b of mine:///case/c") == "a/b of {case}/c"
+    assert checks(root="mine:///x").presentable("in /x/y") == "in {case}/y"
+    assert checks(root="mine://host/case").presentable("ab") == "ab"
 
 
 @pytest.mark.parametrize(
@@ -351,7 +339,7 @@ def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
 )
 def test_breach_names_the_op_that_gave_the_answer(clause: str, what: str, got: object, answer: tuple[str, str]) -> None:
     calls: list[Call] = []
-    made = Checks("read/a", [clause], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), calls)
+    made = checks(clause, calls=calls)
     by = {"get_children": "delete_recursively"}
     for op in ("stat", "get_children", "read", "path_exists", "random_access_file.cleanup"):
         calls.append((op, (), Outcome(op, Code.OK, "", None, called_by=by.get(op, ""))))
@@ -374,7 +362,7 @@ def test_breach_after_a_wrong_code_is_about_the_code(
     clause: str, op: str, code: Code, got: bytes, answer: tuple[str, str, str | None]
 ) -> None:
     calls: list[Call] = [(op, (), Outcome(op, code, "", None)), ("flush_caches", (), outcome(Code.OK))]
-    made = Checks("read/a", [clause], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), calls)
+    made = checks(clause, calls=calls)
     made.equal(clause, "data", b"12", got)
     (said,) = made.made
     assert (said.op, said.kind, said.code) == answer

@@ -22,7 +22,7 @@ from tffs_conformance.harness.hosting.client import Host, HostFaultError
 from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loaded, Loader
 from tffs_conformance.harness.hosting.registration import DiedRegisteringError
 from tffs_conformance.harness.hosting.state import State
-from tffs_conformance.harness.launchers.local import Local, LocalProcess
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.launchers.output import OUTPUT_KEPT, Output
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.ops.codes import Code
@@ -165,22 +165,24 @@ def test_files_are_limited_in_size(tmp_path: Path) -> None:
         assert State.of(loaded.host).handlers == before.handlers
 
 
-LIMITS: dict[str, Callable[[Host], AbstractContextManager[None]]] = {
-    "preset": host_limits.statuses_arrive_used,
-    "descriptors": lambda host: host_limits.few_descriptors(host, 0),
-    "file size": lambda host: host_limits.file_size(host, 1),
-}
-
-
-@pytest.mark.parametrize("limit", LIMITS)
-def test_a_limit_ends_with_its_block_however_that_ends(limit: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "limited",
+    [
+        host_limits.statuses_arrive_used,
+        lambda host: host_limits.few_descriptors(host, 0),
+        lambda host: host_limits.file_size(host, 1),
+    ],
+    ids=["preset", "descriptors", "file size"],
+)
+def test_a_limit_ends_with_its_block_however_that_ends(
+    limited: Callable[[Host], AbstractContextManager[None]], tmp_path: Path
+) -> None:
     with hosted("fakes/faulty", "stat.adds-to-status") as (loaded, raw):
-        with pytest.raises(BlockedError), LIMITS[limit](loaded.host):
+        with pytest.raises(BlockedError), limited(loaded.host):
             raise BlockedError("stat", "nobody has seen it")
         file = raw.open("new_writable_file", str(tmp_path / "file"))
-        assert [one.code for one in (file, raw.append(file.value, b"longer"), raw.handle_op("flush", file.value))] == [
-            Code.OK
-        ] * 3
+        for outcome in (file, raw.append(file.value, b"longer"), raw.handle_op("flush", file.value)):
+            assert outcome.code is Code.OK
         assert raw.stat(str(tmp_path)).ok
 
 
@@ -207,24 +209,11 @@ with hosted("fakes/faulty", "hang:stat", timeout=60) as (loaded, raw):
 # Hosts for a plugin that is not the same each time it is loaded -------------------------------------------------------
 
 
-class Changing(Local):
-    """Starts hosts with one environment or the other, in an order that is the same every time."""
-
-    def __init__(self, *faults: str) -> None:
-        super().__init__()
-        self._launchers = [Local({"TFFS_FAULT": fault}) for fault in faults]
-        self._chance = random.Random(0)
-
-    def start(self) -> LocalProcess:
-        return self._chance.choice(self._launchers).start()
-
-    def close(self) -> None:
-        for launcher in self._launchers:
-            launcher.close()
-
-
-def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is() -> None:
-    loader = Loader(Changing("two-schemes", "api:filesystem"), plugin_path("fakes/malformed"), 10.0)
+def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    either, chance = [Local({"TFFS_FAULT": fault}) for fault in ("two-schemes", "api:filesystem")], random.Random(0)
+    changing = Local()
+    monkeypatch.setattr(changing, "start", lambda: chance.choice(either).start())
+    loader = Loader(changing, plugin_path("fakes/malformed"), 10.0)
     try:
         loader.load().host.close()
         before = len(os.listdir("/proc/self/fd"))
@@ -236,7 +225,8 @@ def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is() ->
         assert set(seen) == {("malformed", "malformed2"), ("malformed",)}
         assert len(os.listdir("/proc/self/fd")) <= before + 3, "a host that was not used is ended"
     finally:
-        loader.close()
+        for one in (loader, *either):
+            one.close()
 
 
 @pytest.mark.parametrize(

@@ -40,35 +40,6 @@ def disputed(reading: str, verdict: Verdict = Verdict.TOLERATED) -> CaseRecord:
     return record("read/b", verdict, CheckRecord("stat.odd", verdict, "any", "code=OK", reading))
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "kind"),
-    [
-        (OK, broken("read/b"), Kind.BROKEN),
-        (OK, TWICE, Kind.BROKEN),
-        (NOT_RUN, broken("read/b"), Kind.BROKEN),
-        (case("read/b", ("read.succeeds", "waived")), broken("read/b"), Kind.BROKEN),
-        (broken("read/b"), OK, Kind.FIXED),
-        (broken("read/b"), case("read/b", ("read.succeeds", "waived")), Kind.WAIVED),
-        (broken("read/b"), ABSENT, Kind.UNSEEN),
-        (broken("read/b"), NOT_RUN, Kind.UNSEEN),
-        (broken("read/b"), ERROR, Kind.UNSEEN),
-        (broken("read/b"), None, Kind.UNSEEN),
-        (broken("read/b"), broken("read/b", "code=OK"), Kind.CHANGED),
-        (broken("read/b"), TWICE, Kind.OTHER),
-        (case("read/b", ("read.hint", "conform")), WARNED, Kind.WARNED),
-        (WARNED, case("read/b", ("read.hint", "conform")), Kind.NO_WARNING),
-        (OK, NOT_RUN, Kind.UNCHECKED),
-        (OK, None, Kind.UNCHECKED),
-        (disputed("header"), disputed("host"), Kind.CHANGED),
-        (disputed("header"), disputed("header", Verdict.CONFORM), Kind.OTHER),
-        (NOT_RUN, OK, Kind.OTHER),
-    ],
-)
-def test_a_clause_in_a_case_changes(then: CaseRecord, now: CaseRecord | None, kind: Kind) -> None:
-    found = compare(report(*GOOD, then), report(*GOOD, *([now] if now else [])))
-    assert [(change.case, change.kind) for change in found.changes] == [("read/b", kind)]
-
-
 NEWER = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
 #: A breach of a law in a case that does not declare it, and the case without it.
 UNDECLARED = record("read/b", Verdict.VIOLATION, *OK.checks, *broken("x", about="init.once").checks,
@@ -76,28 +47,40 @@ UNDECLARED = record("read/b", Verdict.VIOLATION, *OK.checks, *broken("x", about=
 #: A case that kept its clause as far as it came.
 ENDED_EARLY = replace(OK, ended=Ending.DIED)
 EMPTY = record("read/b", Verdict.DOES_NOT_APPLY, clauses=("read.succeeds",))
+HINTED = case("read/b", ("read.hint", "conform"))
+WAIVED = case("read/b", ("read.succeeds", "waived"))
 
 
 @pytest.mark.parametrize(
-    ("then", "now", "kind"),
+    ("then", "now", "kinds"),
     [
-        (UNDECLARED, OK, Kind.FIXED),
-        (UNDECLARED, EMPTY, Kind.FIXED),
-        (UNDECLARED, NOT_RUN, Kind.UNSEEN),
-        (UNDECLARED, ABSENT, Kind.UNSEEN),
-        (UNDECLARED, ENDED_EARLY, Kind.UNSEEN),
-        (UNDECLARED, None, Kind.UNSEEN),
-        (broken("read/b"), EMPTY, Kind.FIXED),
-        (broken("read/b"), ENDED_EARLY, Kind.UNSEEN),
-        (broken("read/b"), case("read/b", ("read.succeeds", "not run"), ("read.succeeds", "conform")), Kind.UNSEEN),
-        (broken("read/b"), case("read/b", ("read.succeeds", "conform"), ("read.hint", "absent")), Kind.FIXED),
-        (WARNED, replace(case("read/b", ("read.hint", "conform")), ended=Ending.DIED), Kind.OTHER),
+        *((then, broken("read/b"), [Kind.BROKEN]) for then in (OK, NOT_RUN, WAIVED)),
+        (OK, TWICE, [Kind.BROKEN]),
+        *((broken("read/b"), now, [Kind.FIXED]) for now in (OK, EMPTY)),
+        (broken("read/b"), WAIVED, [Kind.WAIVED]),
+        *((broken("read/b"), now, [Kind.UNSEEN]) for now in (ABSENT, NOT_RUN, ERROR, ENDED_EARLY, None)),
+        (broken("read/b"), broken("read/b", "code=OK"), [Kind.CHANGED]),
+        (broken("read/b"), TWICE, [Kind.OTHER]),
+        (HINTED, WARNED, [Kind.WARNED]),
+        (WARNED, HINTED, [Kind.NO_WARNING]),
+        *((OK, now, [Kind.UNCHECKED]) for now in (NOT_RUN, None)),
+        (disputed("header"), disputed("host"), [Kind.CHANGED]),
+        (disputed("header"), disputed("header", Verdict.CONFORM), [Kind.OTHER]),
+        (NOT_RUN, OK, [Kind.OTHER]),
+        # What is fixed was looked at. The law comes first.
+        (UNDECLARED, OK, [Kind.FIXED]),
+        (UNDECLARED, EMPTY, [Kind.FIXED, Kind.OTHER]),
+        *((UNDECLARED, now, [Kind.UNSEEN, Kind.UNCHECKED]) for now in (NOT_RUN, ABSENT, None)),
+        (UNDECLARED, ENDED_EARLY, [Kind.UNSEEN]),
+        (broken("read/b"), case("read/b", ("read.succeeds", "not run"), ("read.succeeds", "conform")), [Kind.UNSEEN]),
+        (broken("read/b"), case("read/b", ("read.succeeds", "conform"), ("read.hint", "absent")),
+         [Kind.OTHER, Kind.FIXED]),
+        (WARNED, replace(HINTED, ended=Ending.DIED), [Kind.OTHER]),
     ],
-)
-def test_what_is_fixed_was_looked_at(then: CaseRecord, now: CaseRecord | None, kind: Kind) -> None:
+)  # fmt: skip
+def test_a_clause_in_a_case_changes(then: CaseRecord, now: CaseRecord | None, kinds: list[Kind]) -> None:
     found = compare(report(*GOOD, then), report(*GOOD, *([now] if now else [])))
-    about = "init.once" if then is UNDECLARED else then.checks[0].clause
-    assert [change.kind for change in found.changes if change.clause == about] == [kind]
+    assert [(change.case, change.kind) for change in found.changes] == [("read/b", kind) for kind in kinds]
 
 
 @pytest.mark.parametrize("same", [OK, NOT_RUN, ERROR, TWICE, disputed("host"), broken("read/b")])
@@ -220,9 +203,6 @@ def test_no_text_of_a_plugin_steers_the_terminal(tmp_path: Path) -> None:
         (report(OK, left_out="only a selection was run: -k x; 1 of 2 cases"), ""),
         (report(broken("read/b")), "FAILED: 1 clause newly broken: read.succeeds"),
         (report(NOT_RUN), "FAILED: 1 clause no longer executed: read.succeeds; nothing executed"),
-        (report(TWICE), "FAILED: 1 clause newly broken: read.succeeds"),
-        (report(OK, replace(ERROR, id="read/c")), "FAILED: 1 error"),
-        (report(OK, left_out="the run was killed"), "FAILED: the run was killed"),
     ],
 )
 def test_the_exit_code_tells_what_is_worse_on_request(tmp_path: Path, now: Report, said: str) -> None:

@@ -48,9 +48,6 @@ class Page(HTMLParser):
         self._inside.append(tag)
         self.texts.setdefault(tag, []).append("")
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
     def handle_endtag(self, tag: str) -> None:
         while self._inside and self._inside.pop() != tag:
             pass
@@ -62,11 +59,6 @@ class Page(HTMLParser):
     def all(self, name: str) -> list[str]:
         """The values of an attribute."""
         return [value for _, attributes in self.elements if (value := attributes.get(name)) is not None]
-
-    @property
-    def visible(self) -> str:
-        """What can be read without a script."""
-        return " ".join(text for tag, texts in self.texts.items() for text in texts if tag not in ("script", "style"))
 
     @property
     def data(self) -> Any:
@@ -83,7 +75,7 @@ def page(report: Report = REPORT) -> Page:
 
 def test_what_matters_is_read_without_a_script() -> None:
     shown = page()
-    visible = shown.visible
+    visible = " ".join(text for tag, read in shown.texts.items() if tag not in ("script", "style") for text in read)
     finding = REPORT.clauses["read.succeeds"]
     told = (
         "code=UNKNOWN", "read(1) -> UNKNOWN", "sorry", "read.hint", "there is no stat", "blocked by sync",
@@ -127,9 +119,6 @@ def test_addresses_lead_somewhere(report: Report) -> None:
         assert link.startswith("#"), "a page stands alone"
         name = unquote(link[1:])
         assert name in places or name.startswith("?") or name.removeprefix("case-") in cases, link
-
-
-# What can be pasted --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("said", ["", HOSTILE], ids=["plain", "hostile"])
@@ -189,9 +178,6 @@ def test_an_address_is_the_name_or_its_digest(name: str, stays: bool) -> None:
     assert (address(name) == name) is stays
     assert len(address(name)) <= 200
     assert address(name + "!") != address(name)
-
-
-# From the command line -----------------------------------------------------------------------------------------------
 
 
 def test_a_page_is_written_beside_a_report(tmp_path: Path) -> None:

@@ -55,46 +55,40 @@ def said(name: str, holds: bool, reading: str | None = None, *, loses: bool = Fa
 # Of a check -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "holds", "reading", "verdict"),
-    [
-        (MUST, True, None, Verdict.CONFORM),
-        (MUST, False, None, Verdict.VIOLATION),
-        (SHOULD, True, None, Verdict.CONFORM),
-        (SHOULD, False, None, Verdict.WARNING),
-        ("may.plain", True, None, Verdict.INFORMATIONAL),
-        ("may.plain", False, None, Verdict.INFORMATIONAL),
-        ("must.disputed", True, "host", Verdict.TOLERATED),
-        ("must.disputed", False, None, Verdict.VIOLATION),
-        ("should.disputed", True, "header", Verdict.TOLERATED),
-        ("should.disputed", False, None, Verdict.WARNING),
-        ("may.disputed", True, "host", Verdict.INFORMATIONAL),
-        ("must.losing", True, "a", Verdict.TOLERATED),
-        ("must.losing", True, "b", Verdict.WARNING),
-        ("should.losing", True, "b", Verdict.WARNING),
-        ("may.losing", True, "b", Verdict.WARNING),
-        (HARMFUL, True, "dropped", Verdict.WARNING),
-        (HARMFUL, True, "kept", Verdict.INFORMATIONAL),
-    ],
-)
-def test_without_claims(name: str, holds: bool, reading: str | None, verdict: Verdict) -> None:
-    one = said(name, holds, reading)
-    assert checks.verdict(one, Claims()) is verdict
-    assert checks.expected(one, Claims()) == "expected"
+AS_CLAIMED = "expected, as the profile claims append = true"
 
 
 @pytest.mark.parametrize(
     ("one", "claimed", "verdict", "expected"),
     [
-        (said(MUST, True), claims(MUST, hidden=1), Verdict.ABSENT, "expected; nobody sees it"),
-        (said(MUST, False), claims(MUST, hidden=1), Verdict.ABSENT, "expected; nobody sees it"),
+        *((one, Claims(), verdict, "expected") for one, verdict in (
+            (said(MUST, True), Verdict.CONFORM),
+            (said(MUST, False), Verdict.VIOLATION),
+            (said(SHOULD, True), Verdict.CONFORM),
+            (said(SHOULD, False), Verdict.WARNING),
+            (said("may.plain", True), Verdict.INFORMATIONAL),
+            (said("may.plain", False), Verdict.INFORMATIONAL),
+            (said("must.disputed", True, "host"), Verdict.TOLERATED),
+            (said("must.disputed", False), Verdict.VIOLATION),
+            (said("should.disputed", True, "header"), Verdict.TOLERATED),
+            (said("should.disputed", False), Verdict.WARNING),
+            (said("may.disputed", True, "host"), Verdict.INFORMATIONAL),
+            (said("must.losing", True, "a"), Verdict.TOLERATED),
+            (said(HARMFUL, True, "dropped"), Verdict.WARNING),
+            (said(HARMFUL, True, "kept"), Verdict.INFORMATIONAL),
+        )),
+        # Lost data is a violation, unless an accepted reading loses it.
+        *((said(f"{level}.losing", True, "b", loses=loses), Claims(), Verdict.WARNING, "expected")
+          for level in ("must", "should", "may") for loses in (False, True)),
+        *((said(f"{level}.losing", False, loses=True), Claims(), Verdict.VIOLATION, "expected")
+          for level in ("must", "should", "may")),
+        *((said(MUST, holds), claims(MUST, hidden=1), Verdict.ABSENT, "expected; nobody sees it")
+          for holds in (True, False)),
         (said(MUST, False), claims(MUST, unsupported=1), Verdict.ABSENT, "expected; the profile claims append = false"),
         (said(MUST, True), claims(MUST, unsupported=1), Verdict.CONFORM, "expected"),
-        (said(SHOULD, False), claims(SHOULD, promised=1), Verdict.VIOLATION,
-         "expected, as the profile claims append = true"),
+        (said(SHOULD, False), claims(SHOULD, promised=1), Verdict.VIOLATION, AS_CLAIMED),
         (said(SHOULD, True), claims(SHOULD, promised=1), Verdict.CONFORM, "expected"),
-        (said("may.plain", False), claims("may.plain", promised=1), Verdict.VIOLATION,
-         "expected, as the profile claims append = true"),
+        (said("may.plain", False), claims("may.plain", promised=1), Verdict.VIOLATION, AS_CLAIMED),
         (said("must.disputed", True, "host"), claims("must.disputed", decided=("host",)), Verdict.CONFORM, "expected"),
         (said("must.disputed", True, "header"), claims("must.disputed", decided=("host", "x")), Verdict.VIOLATION,
          "host or x, as the profile claims x = 1"),
@@ -107,16 +101,9 @@ def test_without_claims(name: str, holds: bool, reading: str | None, verdict: Ve
         (said(SHOULD, False), claims("other", promised=1, unsupported=1, hidden=1), Verdict.WARNING, "expected"),
     ],
 )  # fmt: skip
-def test_with_claims(one: Statement, claimed: Claims, verdict: Verdict, expected: str) -> None:
+def test_of_a_check(one: Statement, claimed: Claims, verdict: Verdict, expected: str) -> None:
     assert checks.verdict(one, claimed) is verdict
     assert checks.expected(one, claimed) == expected
-
-
-@pytest.mark.parametrize("level", ["should", "may", "must"])
-@pytest.mark.parametrize(("holds", "reading"), [(False, None), (True, "b")])
-def test_lost_data_in_no_accepted_reading_is_a_violation(level: str, holds: bool, reading: str | None) -> None:
-    one = said(f"{level}.losing", holds, reading, loses=True)
-    assert checks.verdict(one, Claims()) is (Verdict.WARNING if holds else Verdict.VIOLATION)
 
 
 def test_each_rule_decides_something() -> None:

@@ -167,31 +167,25 @@ def test_pieces_are_not_copied_one_by_one(fs: HostFilesystem) -> None:
 
 
 def test_a_transaction_sees_what_it_staged(fs: HostFilesystem) -> None:
-    write(fs, "file", b"old")
-    token = start(fs, "file", "dir", "dir/inner", "moved")
+    for name in ("file", "log"):
+        write(fs, name, b"old")
+    token = start(fs, "file", "log", "dir", "dir/inner", "moved")
     assert write(fs, "file", b"new") == [Code.OK, Code.OK]
     assert write(fs, "file", b"er", append=True) == [Code.OK, Code.OK]
+    # Appending leaves the file alone, too.
+    for content in (b" and", b" new"):
+        assert write(fs, "log", content, append=True) == [Code.OK, Code.OK]
     assert fs.rename_file(at("file"), at("moved")).ok
     assert fs.create_dir(at("dir")).ok
     assert fs.create_dir(at("dir")).code is Code.ALREADY_EXISTS
     assert write(fs, "dir/inner", b"in a directory that is not there yet") == [Code.OK, Code.OK]
     assert fs.delete_dir(at("dir")).code is Code.FAILED_PRECONDITION
-    assert fs.get_children(ROOT).value.names == ("file",)
-    assert read(fs, "file") == b"old"
+    assert sorted(fs.get_children(ROOT).value.names) == ["file", "log"]
+    assert (read(fs, "file"), read(fs, "log")) == (b"old", b"old")
     assert fs.raw.end_transaction(token).ok
-    assert sorted(fs.get_children(ROOT).value.names) == ["dir", "moved"]
-    assert read(fs, "moved") == b"newer"
+    assert sorted(fs.get_children(ROOT).value.names) == ["dir", "log", "moved"]
+    assert (read(fs, "moved"), read(fs, "log")) == (b"newer", b"old and new")
     assert read(fs, "dir/inner") == b"in a directory that is not there yet"
-
-
-def test_appending_in_a_transaction_leaves_the_file_alone(fs: HostFilesystem) -> None:
-    write(fs, "file", b"old")
-    token = start(fs, "file")
-    write(fs, "file", b" and", append=True)
-    write(fs, "file", b" new", append=True)
-    assert read(fs, "file") == b"old"
-    fs.raw.end_transaction(token)
-    assert read(fs, "file") == b"old and new"
 
 
 def test_other_paths_change_at_once(fs: HostFilesystem) -> None:

@@ -1,7 +1,4 @@
-"""The reference model, its matcher, and the shrinking of histories: plain Python, no plugin.
-
-And the checker of what threads did, on histories of which a person can tell whether they fit an order.
-"""
+"""The reference model, its matcher, the shrinking of histories, and the checker of what threads did: no plugin."""
 
 import itertools
 import random
@@ -173,12 +170,8 @@ def test_the_contract_decides_every_step_of_a_history(steps: list[Step]) -> None
 def test_a_step_goes_with_what_used_its_file() -> None:
     directory = Step("create_dir", ("d",))
     assert without((*FILE, directory), range(1)) == (directory,)
-    assert [step.file for step in without((directory, *moved(FILE)), range(1))] == [-1, 0, 0, 0]
-
-
-def moved(steps: tuple[Step, ...]) -> list[Step]:
-    """The same one step later."""
-    return [replace(step, file=step.file + 1) if step.file >= 0 else step for step in steps]
+    later = [replace(step, file=step.file + 1) if step.file >= 0 else step for step in FILE]
+    assert [step.file for step in without((directory, *later), range(1))] == [-1, 0, 0, 0]
 
 
 def long_history() -> tuple[Step, ...]:
@@ -253,31 +246,21 @@ who cannot tell has done one of both || 0-1 create_dir d: ABORTED | 2-3 path_exi
 """
 
 
-def history(line: str) -> tuple[Files, list[Event]]:
-    """What is there before, and what is done."""
-    _, before, *done = (part.strip() for part in line.split("|"))
-    files = (one.partition("=") for one in before.split())
-    start: Files = frozenset((name, content.encode() if is_file else None) for name, is_file, content in files)
-    return start, [event(text) for text in done if text]
-
-
 @pytest.mark.parametrize(
     ("line", "fits"),
     [(line, lines is FITTING) for lines in (FITTING, FITTING_NO_ORDER) for line in lines.strip().splitlines()],
 )
 def test_a_history_fits_an_order(line: str, fits: bool) -> None:
-    start, events = history(line)
-    for order in itertools.permutations(events):
+    _, before, *done = (part.strip() for part in line.split("|"))
+    files = (one.partition("=") for one in before.split())
+    start: Files = frozenset((name, content.encode() if is_file else None) for name, is_file, content in files)
+    for order in itertools.permutations(event(text) for text in done if text):
         assert bool(ends(order, [start])) is fits
 
 
-def test_all_ends_are_found() -> None:
-    events = [event("0-9 write a: 1"), event("1-8 write a: 2")]
-    assert ends(events, [NOTHING]) == {frozenset({("a", b"1")}), frozenset({("a", b"2")})}
-
-
-def test_a_history_goes_on_from_several_states() -> None:
+def test_all_ends_are_found_and_a_history_goes_on_from_each() -> None:
     two = [frozenset({("a", b"1")}), frozenset({("a", b"2")})]
+    assert ends([event("0-9 write a: 1"), event("1-8 write a: 2")], [NOTHING]) == {*two}
     assert ends([event("0-1 read a: 2")], two) == {two[1]}
     assert not ends([event("0-1 read a: 3")], two)
 

@@ -4,17 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.records import GOOD, HEADER, broken, case, report_of
+from tffs_conformance.reports import errors
 from tffs_conformance.reports.document import load, render, write
-from tffs_conformance.reports.errors import (
-    DuplicateCaseError,
-    EmptyReportError,
-    NotAReportError,
-    ReportError,
-    TruncatedReportError,
-    UndeclaredClauseError,
-)
 from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.redaction import Redaction
@@ -33,11 +27,6 @@ def opened(directory: Path, *cases: CaseRecord, **secrets: str) -> Journal:
     for each in cases:
         written.case(each)
     return written
-
-
-def journal(directory: Path, *cases: CaseRecord, **secrets: str) -> Path:
-    """The journal of a run that was killed after these cases."""
-    return opened(directory, *cases, **secrets).path
 
 
 def ended(directory: Path, *cases: CaseRecord) -> Path:
@@ -83,7 +72,7 @@ def test_each_line_is_on_the_disk_when_its_case_has_ended(tmp_path: Path) -> Non
 
 
 def test_a_killed_run_is_incomplete_with_all_cases_that_ended(tmp_path: Path) -> None:
-    found = recover(journal(tmp_path, *GOOD))
+    found = recover(opened(tmp_path, *GOOD).path)
     assert [each.id for each in found.cases] == ["init/a", "read/a"]
     assert (found.verdict, found.left_out, found.suite.duration) == ("incomplete", KILLED, None)
     assert load(write(found, tmp_path)) == found
@@ -94,12 +83,12 @@ def test_a_journal_cut_anywhere_gives_the_cases_before_the_cut(tmp_path: Path) -
     ends = [position + 1 for position, byte in enumerate(whole) if byte == ord("\n")]
     path = tmp_path / "cut.jsonl"
     path.touch()
-    with pytest.raises(EmptyReportError):
+    with pytest.raises(errors.EmptyReportError):
         recover(path)
     for length in range(1, len(whole)):
         path.write_bytes(whole[:length])
         if length < ends[0] - 1:
-            with pytest.raises(TruncatedReportError, match="nothing is known of the run"):
+            with pytest.raises(errors.TruncatedReportError, match="nothing is known of the run"):
                 recover(path)
             continue
         found = recover(path)
@@ -117,29 +106,29 @@ def test_a_footer_that_counts_other_cases_is_named(tmp_path: Path, missing: int)
     path = ended(tmp_path, *GOOD, HOSTILE)
     kept = [line for number, line in enumerate(lines(path)) if number != missing]
     path.write_text("\n".join(kept) + "\n")
-    with pytest.raises(TruncatedReportError, match="the footer counts 3 cases, the journal has 2"):
+    with pytest.raises(errors.TruncatedReportError, match="the footer counts 3 cases, the journal has 2"):
         recover(path)
 
 
 @pytest.mark.parametrize(
     ("number", "text", "error", "sentence"),
     [
-        (0, "hello", NotAReportError, "line 1 of the journal is not JSON"),
-        (0, "{}", NotAReportError, "its first line is no header"),
-        (0, '{"journal": "tffs-conformance/journal/1"}', NotAReportError, "journal/1', this version reads"),
-        (0, '{"journal": "tffs-conformance/journal/3"}', NotAReportError, "journal/3', this version reads"),
-        (0, f'{{"journal": "{FORMAT}", "header": {{}}}}', NotAReportError, "missing required field"),
-        (1, "", NotAReportError, "line 2 of the journal is not JSON"),
-        (1, "{", NotAReportError, "line 2 of the journal is not JSON"),
-        (1, "[]", NotAReportError, "line 2 of the journal is no object"),
-        (1, '{"case": {"id": "a"}}', NotAReportError, "missing required field"),
-        (1, '{"footer": {"cases": 1}}', NotAReportError, "does not say what it should"),
-        (3, FOOTER, TruncatedReportError, "the footer counts 1 cases"),
-        (3, '{"footer": {"cases": 2}}', NotAReportError, "missing required field `duration`"),
+        (0, "hello", errors.NotAReportError, "line 1 of the journal is not JSON"),
+        (0, "{}", errors.NotAReportError, "its first line is no header"),
+        (0, '{"journal": "tffs-conformance/journal/1"}', errors.NotAReportError, "journal/1', this version reads"),
+        (0, '{"journal": "tffs-conformance/journal/3"}', errors.NotAReportError, "journal/3', this version reads"),
+        (0, f'{{"journal": "{FORMAT}", "header": {{}}}}', errors.NotAReportError, "missing required field"),
+        (1, "", errors.NotAReportError, "line 2 of the journal is not JSON"),
+        (1, "{", errors.NotAReportError, "line 2 of the journal is not JSON"),
+        (1, "[]", errors.NotAReportError, "line 2 of the journal is no object"),
+        (1, '{"case": {"id": "a"}}', errors.NotAReportError, "missing required field"),
+        (1, '{"footer": {"cases": 1}}', errors.NotAReportError, "does not say what it should"),
+        (3, FOOTER, errors.TruncatedReportError, "the footer counts 1 cases"),
+        (3, '{"footer": {"cases": 2}}', errors.NotAReportError, "missing required field `duration`"),
     ],
 )
 def test_a_damaged_line_is_named(
-    tmp_path: Path, number: int, text: str, error: type[ReportError], sentence: str
+    tmp_path: Path, number: int, text: str, error: type[errors.ReportError], sentence: str
 ) -> None:
     path = ended(tmp_path, *GOOD)
     changed = lines(path)
@@ -154,14 +143,14 @@ def test_a_damaged_line_is_named(
 def test_a_case_twice_and_a_clause_nobody_knows_are_not_written(tmp_path: Path) -> None:
     written = opened(tmp_path, GOOD[0])
     before = written.path.read_bytes()
-    with pytest.raises(DuplicateCaseError, match="'read/a' stands in it twice"):
+    with pytest.raises(errors.DuplicateCaseError, match="'read/a' stands in it twice"):
         written.case(GOOD[0])
-    with pytest.raises(UndeclaredClauseError, match=r"unknown clause 'read\.magic'"):
+    with pytest.raises(errors.UndeclaredClauseError, match=r"unknown clause 'read\.magic'"):
         written.case(case("read/b", ("read.magic", "conform")))
     assert written.path.read_bytes() == before
     # A journal that has one twice is named.
     written.path.write_text("\n".join([*lines(written.path), lines(written.path)[1]]) + "\n")
-    with pytest.raises(DuplicateCaseError, match="'read/a'"):
+    with pytest.raises(errors.DuplicateCaseError, match="'read/a'"):
         recover(written.path)
 
 
@@ -169,30 +158,27 @@ def test_the_report_of_an_earlier_run_is_gone_when_a_run_begins(tmp_path: Path) 
     place = tmp_path / "made" / "here"
     finish(opened(place, *GOOD), duration=1, left_out=None)
     assert (place / REPORT_NAME).exists()
-    journal(place)
+    opened(place)
     assert [entry.name for entry in place.iterdir()] == [JOURNAL_NAME]
 
 
 def test_no_secret_is_written_wherever_it_stands(tmp_path: Path) -> None:
     told = case("read/a", ("read.succeeds", "conform"), output="a hunter22 b", ops=("open hunter22hunter22",),
                 reason="hunter22")  # fmt: skip
-    path = journal(tmp_path, told, PASSWORD="hunter22", LONGER="hunter22hunter22", SHORT="it")
-    assert "hunter22" not in path.read_text()
-    (found,) = recover(path).cases
-    assert (found.output, found.ops, found.reason) == ("a <PASSWORD> b", ("open <LONGER>",), "<PASSWORD>")
+    written = opened(tmp_path, told, PASSWORD="hunter22", LONGER="hunter22hunter22", SHORT="it")
+    assert "hunter22" not in written.path.read_text()
     # A secret of a few letters would be found in half of all words.
-    assert "It is so." in path.read_text()
-
-
-def test_what_services_say_has_no_secret(tmp_path: Path) -> None:
+    assert "It is so." in written.path.read_text()
     said = Figures((), 1, (), "refused hunter22")
-    found = finish(opened(tmp_path, TOKEN="hunter22"), duration=1, left_out=None, services=said)
-    assert found.services is not None
-    assert found.services.failure == "refused <TOKEN>"
+    report = finish(written, duration=1, left_out=None, services=said)
+    (found,) = report.cases
+    assert (found.output, found.ops, found.reason) == ("a <PASSWORD> b", ("open <LONGER>",), "<PASSWORD>")
+    assert report.services == replace(said, failure="refused <PASSWORD>")
+    assert report == recover(written.path)
 
 
 def test_lines_are_ascii_whatever_a_plugin_said(tmp_path: Path) -> None:
-    path = journal(tmp_path, HOSTILE)
+    path = opened(tmp_path, HOSTILE).path
     assert path.read_bytes().isascii()
     assert len(lines(path)) == 2
     assert recover(path).cases == (HOSTILE,)
@@ -251,5 +237,5 @@ def test_a_journal_is_read_strictly(tmp_path: Path, place: str) -> None:
     target = {"header": read[0], "case": read[1], "footer": read[-1], "inside the footer": read[-1]["footer"]}[place]
     target["more"] = 1
     path.write_text("".join(f"{json.dumps(line)}\n" for line in read))
-    with pytest.raises(NotAReportError, match="more"):
+    with pytest.raises(errors.NotAReportError, match="more"):
         recover(path)

@@ -7,7 +7,6 @@ from tests.records import CLAUSES, HEADER, case, clause, record, report_of
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.suite.judge.reports import build
 
 
 def report(*cases: CaseRecord) -> Report:
@@ -97,22 +96,21 @@ def test_every_must_outside_of_registration_counts_as_executed_and_no_may() -> N
 def test_a_class_is_not_claimed_where_the_plugin_has_none_of_its_own_ops() -> None:
     absent = "".join(("abs", "ent"))
     tables = {"read": "plugin", "init": "plugin", "stat": absent, "sync": absent}
-    header = replace(HEADER, target=replace(HEADER.target, tables=tables))
-    found = build(header, kept(1), duration=1, left_out=None)
-    found_verdicts = {name: account.verdict for name, account in found.classes.items()}
-    claimed = {"read": "conformant", "registration": "incomplete"}
-    assert found_verdicts == claimed | {"paths": "not claimed", "write": "not claimed"}
+    found = report_of(*kept(1), target=replace(HEADER.target, tables=tables))
+    assert {name: account.verdict for name, account in found.classes.items()} == {
+        "read": "conformant", "registration": "incomplete", "paths": "not claimed", "write": "not claimed",
+    }  # fmt: skip
     # One op that the plugin has claims a class, and a class without ops of its own lacks none.
     target = replace(HEADER.target, tables=tables | {"is_directory": "plugin"})
-    more = {"is_directory.x": clause("MUST", "".join(("pa", "ths")), "is_directory")}
-    header = replace(HEADER, clauses=CLAUSES | more | {"common.x": clause("MUST", "robustness", None)}, target=target)
-    found = build(header, [*kept(1), idle("common.x")], duration=1, left_out=None)
+    paths, robustness = clause("MUST", "".join(("pa", "ths")), "is_directory"), clause("MUST", "robustness", None)
+    clauses = CLAUSES | {"is_directory.x": paths, "common.x": robustness}
+    found = report_of(*kept(1), idle("common.x"), clauses=clauses, target=target)
     assert [found.classes[name].verdict for name in ("paths", "robustness")] == ["incomplete"] * 2
 
 
 def test_selection_without_a_must_clause_says_so() -> None:
     for name, said in (("read.hint", "no MUST clause beyond registration was selected; -k"), ("read.succeeds", "-k")):
-        found = build(HEADER, [case("a", (name, "conform"))], duration=1, left_out="-k")
+        found = report_of(case("a", (name, "conform")), left_out="-k")
         assert (found.verdict, found.reason) == ("incomplete", said)
 
 
@@ -128,9 +126,8 @@ def test_selection_without_a_must_clause_says_so() -> None:
 def test_class_whose_effect_nothing_can_look_at_is_incomplete(answered: str, seen: str, verdict: str) -> None:
     effect = "append.writes-exactly-n"
     clauses = CLAUSES | dict.fromkeys((effect, "append.succeeds"), clause("MUST", "write", "append"))
-    tables = {**HEADER.target.tables, "append": answered}
-    header = replace(HEADER, clauses=clauses, target=replace(HEADER.target, tables=tables))
-    found = build(header, [case("a", ("append.succeeds", "conform"), (effect, seen))], duration=1, left_out=None)
+    target = replace(HEADER.target, tables={**HEADER.target.tables, "append": answered})
+    found = report_of(case("a", ("append.succeeds", "conform"), (effect, seen)), clauses=clauses, target=target)
     assert found.classes["write"].verdict == found.verdict == verdict
     assert (effect in found.reason) == (verdict == "incomplete")
 

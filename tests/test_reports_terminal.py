@@ -17,11 +17,10 @@ from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.judge.findings import conclude
-from tffs_conformance.suite.judge.reports import build
 
 
-def shown(*cases: CaseRecord, header: Any = HEADER, services: Figures | None = None, verbosity: int = 0) -> str:
-    found = conclude(build(header, cases, duration=1.0, left_out=None, services=services))
+def shown(*cases: CaseRecord, verbosity: int = 0, **more: Any) -> str:
+    found = conclude(report_of(*cases, **more))
     return "\n".join(text for text, _ in summary(found, width=100, directory=Path("out"), verbosity=verbosity))
 
 
@@ -51,7 +50,7 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
     for count, said in ((2, "TF_New and 1 more"), (3, "TF_New and others")):
         named = replace(one, symbols=("TF_New", "TF_Newer"), count=count)
         abi = replace(known, missing=(named, replace(named, library="libt.so", releases=("2.2",))), loads=("2.3",))
-        text = shown(*GOOD, header=replace(HEADER, target=replace(HEADER.target, abi=abi)))
+        text = shown(*GOOD, target=replace(HEADER.target, abi=abi))
         assert f"not in 2.1 to 2.2, for want of {said} (-v says more)" in " ".join(text.split())
 
 
@@ -67,7 +66,7 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
 def test_what_needs_no_words_has_none(given: dict[str, Any] | None, said: str) -> None:
     known = HEADER.target.abi
     target = replace(HEADER.target, abi=replace(known, **given) if known and given else None)
-    text = shown(*GOOD, header=replace(HEADER, target=target))
+    text = shown(*GOOD, target=target)
     assert said in text
     assert ("loads in" in text) == bool(said)
 
@@ -104,9 +103,9 @@ def test_of_many_cases_one_is_shown_and_others_are_named() -> None:
 def with_findings(count: int, verbosity: int = 0) -> str:
     """What is shown of so many clauses, each broken in a case of its own."""
     names = [f"read.{number:02}" for number in range(count)]
-    header = replace(HEADER, clauses=CLAUSES | {name: clause("MUST", "read", "read") for name in names})
+    clauses = CLAUSES | {name: clause("MUST", "read", "read") for name in names}
     cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name, code=name)) for name in names]
-    return shown(*cases, header=header, verbosity=verbosity)
+    return shown(*cases, clauses=clauses, verbosity=verbosity)
 
 
 def test_ten_findings_are_shown_and_the_rest_is_one_line() -> None:
@@ -121,10 +120,10 @@ def test_ten_findings_are_shown_and_the_rest_is_one_line() -> None:
 
 def test_where_something_hung_it_is_said_how_to_wait_longer() -> None:
     clauses = CLAUSES | {HANG: clause("MUST", "robustness", None)}
-    header = replace(HEADER, clauses=clauses, suite=replace(HEADER.suite, options={"call-timeout": 7.0}))
+    suite = replace(HEADER.suite, options={"call-timeout": 7.0})
     hung = replace(BROKEN, clause=HANG)
     for checks, is_said in (([hung], True), ([BROKEN, hung], True), ([BROKEN], False)):
-        text = shown(record("a", Verdict.VIOLATION, *checks), header=header)
+        text = shown(record("a", Verdict.VIOLATION, *checks), clauses=clauses, suite=suite)
         assert ("--call-timeout=SECONDS waits longer for each call; it was 7.0" in text) is is_said
 
 
@@ -141,9 +140,8 @@ def test_the_calls_of_the_first_finding_are_shown_with_v_and_of_all_with_vv() ->
 
 
 def test_what_tensorflow_makes_of_a_breach_is_told_where_it_is_known() -> None:
-    loops = {"read.succeeds": clause("MUST", "read", "read", tensorflow="It loops.")}
-    header = replace(HEADER, clauses=CLAUSES | loops)
-    assert "TensorFlow It loops." in shown(record("a", Verdict.VIOLATION, BROKEN), header=header)
+    loops = CLAUSES | {"read.succeeds": clause("MUST", "read", "read", tensorflow="It loops.")}
+    assert "TensorFlow It loops." in shown(record("a", Verdict.VIOLATION, BROKEN), clauses=loops)
     assert "  TensorFlow " not in shown(record("a", Verdict.VIOLATION, BROKEN))
     # A reading that loses data is a warning that says it, too.
     read = CheckRecord("stat.odd", Verdict.WARNING, "header or host", "y", reading="host")
@@ -175,8 +173,7 @@ def test_of_many_waivers_those_that_fail_the_run_are_all_told() -> None:
     needed = [waiver(case=name, cases=1) for name in names]
     stale = waiver(case="stat/*", cases=1)
     cases = [*(case(name, ("read.succeeds", "waived")) for name in names), record("stat/x", Verdict.CONFORM)]
-    header = replace(HEADER, waivers=(*needed, stale))
-    short, whole = shown(*cases, header=header), shown(*cases, header=header, verbosity=1)
+    short, whole = (shown(*cases, waivers=(*needed, stale), verbosity=verbosity) for verbosity in (0, 1))
     assert [text.count("\n  waiver ") for text in (short, whole)] == [11, 31]
     assert "waiver 31 (read.succeeds, stat/*)\n    unneeded" in short
     assert "… and 20 more, with nothing to do" in short
@@ -185,12 +182,12 @@ def test_of_many_waivers_those_that_fail_the_run_are_all_told() -> None:
 
 def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
     claim = StatedClaim(name="append", value=False, text="It does not.", supported=False, clauses=("read.hint",))
-    header = replace(HEADER, claims=(claim,), waivers=(waiver(fingerprint="code=OK", cases=3), waiver(case="stat/*")))
     text = shown(
         case("read/a", ("read.succeeds", "waived"), ("read.hint", "conform")),
         case("read/b", ("read.succeeds", "conform"), ("read.hint", "warning"), verdict=Verdict.WARNING),
         record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host")),
-        header=header,
+        claims=(claim,),
+        waivers=(waiver(fingerprint="code=OK", cases=3), waiver(case="stat/*")),
         services=Figures(("store:1",), 1000, (Figure("served", 2000),), None),
     )
     for part in (
@@ -223,7 +220,7 @@ def test_nothing_that_a_report_says_steers_the_terminal() -> None:
 def test_damaging_reading_that_is_followed_is_listed(damaging: str, is_listed: bool) -> None:
     clauses = {**HEADER.clauses, "stat.odd": replace(HEADER.clauses["stat.odd"], damaging=(damaging,))}
     read = record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host"))
-    text = shown(read, header=replace(HEADER, clauses=clauses))
+    text = shown(read, clauses=clauses)
     assert ("(-v names them)\n  stat.odd: host: it copes\n" in text) is is_listed
     # Where more is asked for, each is.
     assert ("stat.odd" in text) is is_listed
@@ -243,16 +240,16 @@ def test_of_a_class_that_is_not_conformant_it_is_said_of_how_many_checks_it_is()
 
 def test_findings_come_first_and_what_the_plugin_lacks_takes_a_line() -> None:
     lacking = dict.fromkeys((f"op_of_a_long_name_{number}" for number in range(9)), "absent")
-    header = replace(HEADER, target=replace(HEADER.target, tables=lacking))
+    target = replace(HEADER.target, tables=lacking)
     warned = CheckRecord("read.hint", Verdict.WARNING, "a", "b")
     given = (record("read/b", Verdict.VIOLATION, BROKEN), record("read/c", Verdict.WARNING, warned))
-    lines = shown(*GOOD, *given, header=header).splitlines()
+    lines = shown(*GOOD, *given, target=target).splitlines()
     begins = ("VIOLATION", "WARNING", "  read ", "absent: op_of", "loads in", "report:")
     places = [next(place for place, line in enumerate(lines) if line.startswith(begin)) for begin in begins]
     assert places == sorted(places)
     (absent,) = (line for line in lines if "op_of_a_long_name_" in line)
     assert (absent[-12:], len(absent) <= 100) == ("… and 6 more", True)
-    assert "op_of_a_long_name_8" in shown(*GOOD, *given, header=header, verbosity=1)
+    assert "op_of_a_long_name_8" in shown(*GOOD, *given, target=target, verbosity=1)
 
 
 @pytest.mark.parametrize("width", [0, 40, 100, 1000])

@@ -90,35 +90,25 @@ def test_what_a_tier_does_not_try_is_said(untried: dict[str, int], said: str) ->
     assert judge_class(counts(conform=3), left_out=None, untried=untried).reason.endswith(f"3 checks; {said}")
 
 
-def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run() -> None:
-    found = counts(conform=900, waived=1, not_run=1)
-    for clauses, said in (
-        (["read.b"], "1 MUST clause not run in a case: read.b"),
-        (["b", "c", "a"], "3 MUST clauses not run in a case: a, b, c"),
-        (["e", "d", "c", "b", "a"], "5 MUST clauses not run in a case: a, b, c and 2 more"),
-    ):
-        for judgement in (
-            judge_target(found, cases=901, executed_must=900, left_out=None, not_run=clauses),
-            judge_class(found, left_out=None, not_run=clauses),
-        ):
-            assert (judgement.verdict, judgement.reason) == (TargetVerdict.INCOMPLETE, said)
-
-
 @pytest.mark.parametrize(
-    ("more", "left_out", "verdict", "reason"),
+    ("more", "not_run", "left_out", "verdict", "reason"),
     [
-        (counts(violation=1), None, TargetVerdict.NOT_CONFORMANT, "1 violation"),
-        (counts(error=1), None, TargetVerdict.INCOMPLETE, "1 error"),
-        (counts(), "interrupted", TargetVerdict.INCOMPLETE, "interrupted; 1 MUST clause not run in a case: a"),
+        ({}, ["read.b"], None, TargetVerdict.INCOMPLETE, "1 MUST clause not run in a case: read.b"),
+        ({}, ["b", "c", "a"], None, TargetVerdict.INCOMPLETE, "3 MUST clauses not run in a case: a, b, c"),
+        ({}, [*"edcba"], None, TargetVerdict.INCOMPLETE, "5 MUST clauses not run in a case: a, b, c and 2 more"),
+        # That hides nothing worse.
+        ({"violation": 1}, ["a"], None, TargetVerdict.NOT_CONFORMANT, "1 violation"),
+        ({"error": 1}, ["a"], None, TargetVerdict.INCOMPLETE, "1 error"),
+        ({}, ["a"], "stopped", TargetVerdict.INCOMPLETE, "stopped; 1 MUST clause not run in a case: a"),
     ],
 )
-def test_what_was_not_run_hides_nothing_worse(
-    more: dict[Verdict, int], left_out: str | None, verdict: TargetVerdict, reason: str
+def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run(
+    more: dict[str, int], not_run: list[str], left_out: str | None, verdict: TargetVerdict, reason: str
 ) -> None:
-    found = counts(conform=1, not_run=1) | {verdict: count for verdict, count in more.items() if count}
+    found = counts(conform=900, waived=1, not_run=1, **more)
     for judgement in (
-        judge_target(found, cases=3, executed_must=1, left_out=left_out, not_run=["a"]),
-        judge_class(found, left_out=left_out, not_run=["a"]),
+        judge_target(found, cases=903, executed_must=900, left_out=left_out, not_run=not_run),
+        judge_class(found, left_out=left_out, not_run=not_run),
     ):
         assert (judgement.verdict, judgement.reason) == (verdict, reason)
 

@@ -227,17 +227,14 @@ def test_local_writable_files(files: Files, runtime: ctypes.CDLL, status: ctypes
     assert files.code("TF_NewWritableFile", "full", ctypes.byref(handle))[0] is Code.FAILED_PRECONDITION
     assert handle.value == 77
     assert files.code("TF_NewWritableFile", "file", ctypes.byref(handle))[0] is Code.OK
-    runtime.TF_AppendWritableFile(handle, b"a\0b", ctypes.c_size_t(3), status)
-    assert (files.directory / "file").read_bytes() == b""
-    runtime.TF_FlushWritableFile(handle, status)
-    assert (files.directory / "file").read_bytes() == b"a\0b"
-    runtime.TF_AppendWritableFile(handle, b"c", ctypes.c_size_t(1), status)
-    runtime.TF_SyncWritableFile(handle, status)
-    assert runtime.TF_GetCode(status) == Code.OK
-    runtime.TF_AppendWritableFile(handle, b"d", ctypes.c_size_t(1), status)
-    runtime.TF_CloseWritableFile(handle, status)
-    assert runtime.TF_GetCode(status) == Code.OK
-    assert (files.directory / "file").read_bytes() == b"a\0bcd"
+    written = b""
+    for content, function in ((b"a\0b", "Flush"), (b"c", "Sync"), (b"d", "Close")):
+        runtime.TF_AppendWritableFile(handle, content, ctypes.c_size_t(len(content)), status)
+        assert (files.directory / "file").read_bytes() == written
+        getattr(runtime, f"TF_{function}WritableFile")(handle, status)
+        assert runtime.TF_GetCode(status) == Code.OK
+        written += content
+        assert (files.directory / "file").read_bytes() == written
 
 
 @pytest.mark.parametrize(

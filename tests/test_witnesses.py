@@ -24,26 +24,19 @@ WRITTEN, OTHER, LEFT, GONE, NOTHING = Says
 CONTENT = b"0123456789"
 T = TypeVar("T")
 
-#: What a backing says, or else stat, get_file_size and read, and the op that is blamed.
-EXAMPLES = (
-    ((GONE,), "new_writable_file"),
-    ((LEFT,), "new_writable_file"),
-    ((OTHER,), "append"),
-    ((WRITTEN,), None),
-    ((LEFT, LEFT, LEFT), "new_writable_file"),
-    ((OTHER, OTHER, OTHER), "append"),
-    ((LEFT, NOTHING, LEFT), None),
-    ((OTHER, NOTHING, OTHER), None),
-    ((OTHER, OTHER, NOTHING), None),
-    ((NOTHING, OTHER, OTHER), None),
-    ((OTHER, OTHER, WRITTEN), None),
-    ((WRITTEN, OTHER, OTHER), None),
-    ((OTHER, WRITTEN, OTHER), None),
-    ((WRITTEN, WRITTEN, WRITTEN), None),
-)
+#: The op that is blamed, for what a backing says, or else stat, get_file_size and read.
+BLAMED: dict[str | None, list[tuple[Says, ...]]] = {
+    "new_writable_file": [(GONE,), (LEFT,), (LEFT, LEFT, LEFT)],
+    "append": [(OTHER,), (OTHER, OTHER, OTHER)],
+    None: [
+        (WRITTEN,), (WRITTEN, WRITTEN, WRITTEN), (LEFT, NOTHING, LEFT),
+        (OTHER, NOTHING, OTHER), (OTHER, OTHER, NOTHING), (NOTHING, OTHER, OTHER),
+        (OTHER, OTHER, WRITTEN), (WRITTEN, OTHER, OTHER), (OTHER, WRITTEN, OTHER),
+    ],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "op"), EXAMPLES, ids=str)
+@pytest.mark.parametrize(("said", "op"), [(said, op) for op, rows in BLAMED.items() for said in rows], ids=str)
 def test_op_is_blamed_by_what_witnesses_say(said: tuple[Says, ...], op: str | None) -> None:
     assert blamed(*said) == op
 
@@ -134,12 +127,9 @@ LONG = (CONTENT + b"ab", LONGER + CONTENT)
     [
         # Without a backing, all ops have to agree: those that ask each other are one.
         (Stub(), {}, None),
-        (Stub(9, 9, 9), {}, "append"),
-        (Stub(11, 11, 11), {}, "append"),
+        *((Stub(length, length, length), {}, "append") for length in (9, 11)),
         (Stub(9, 9), {}, None),
-        (Stub(9, None, 9), {}, None),
-        (Stub(9, 8, 9), {}, None),
-        (Stub(9, 10, 9), {}, None),
+        *((Stub(9, length, 9), {}, None) for length in (None, 8, 10)),
         (NOBODY, {}, "new_writable_file"),
         # What stays in a file that is written anew is the fault of who opened it; otherwise the writing made too much.
         *((NOBODY, {"backing": store(stored), "before": LONGER}, "new_writable_file") for stored in LONG),
