@@ -39,12 +39,13 @@ class _Variable(Struct, forbid_unknown_fields=True):
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a target limits: in bytes, and the granularity of times in nanoseconds."""
+    """What a target limits: in bytes, the granularity of times in nanoseconds, how late listings are in ms."""
 
     max_path: _Positive | None = None
     max_name: _Positive | None = None
     max_file_size: _Positive | None = None
     mtime_granularity_ns: Annotated[int, Meta(ge=0)] | None = None
+    listing_delay_ms: Annotated[int, Meta(ge=0)] | None = None
 
 
 class _Backing(Struct, frozen=True, forbid_unknown_fields=True):
