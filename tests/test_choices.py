@@ -117,6 +117,9 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         ("few-open-files", ["--case=lifetimes/many*"]),
         ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
         ("windows-names", ["--case=glob/*", "--case=names/pairs*"]),
+        ("hex-names", ["--case=races/*", "--case=threads/*", "--case=tree/*"]),
+        ("versioned-names", ["--case=races/*", "--case=threads/*", "--case=tree/*"]),
+        ("late-listing", ["--plugin-profile=limits.toml", "--case=listing/*", "--case=changes/by-*", "--case=threads/*"]),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
@@ -128,10 +131,17 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
     ],
 )
 def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, asked: list[str]) -> None:
-    (tmp_path / "limits.toml").write_text("[limits]\nmax_file_size = 100000\nmax_name = 50\n")
+    (tmp_path / "limits.toml").write_text("[limits]\nmax_file_size = 100000\nmax_name = 50\nlisting_delay_ms = 60\n")
     document = judged(tmp_path, choices, *asked)
     assert document["counts"]["conform"]
-    assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error"))
+    assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error", "not run"))
+
+
+@pytest.mark.parametrize(("delay", "verdict"), [(2, "violation"), (60, "conform")])
+def test_a_listing_is_no_later_than_the_profile_says(tmp_path: Path, delay: int, verdict: str) -> None:
+    (tmp_path / "late.toml").write_text(f"[limits]\nlisting_delay_ms = {delay}\n")
+    document = judged(tmp_path, "late-listing", "--plugin-profile=late.toml", "--case=listing/plain")
+    assert document["clauses"]["get_children.names-every-entry-once"]["verdict"] == verdict
 
 
 def test_without_choices_it_is_posix(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     max_name: _Positive | None = None
     max_file_size: _Positive | None = None
     mtime_granularity_ns: Annotated[int, Meta(ge=0)] | None = None
-    listing_delay_ms: Annotated[int, Meta(ge=0)] | None = None
+    listing_delay_ms: _Positive | None = None
 
 
 class _Backing(Struct, frozen=True, forbid_unknown_fields=True):
