@@ -119,7 +119,7 @@ def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
         ("windows-names", ["--case=glob/*", "--case=names/pairs*"]),
         ("hex-names", ["--case=races/*", "--case=threads/*", "--case=tree/*"]),
         ("versioned-names", ["--case=races/*", "--case=threads/*", "--case=tree/*"]),
-        ("late-listing", ["--plugin-profile=limits.toml", "--case=listing/*", "--case=changes/by-*", "--case=threads/*"]),
+        ("late-listing", ["--plugin-profile=limits.toml", "--case=listing/*", "--case=glob/*", "--case=threads/*"]),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
