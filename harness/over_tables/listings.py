@@ -9,7 +9,8 @@ from ..wire import Reply, Value
 from .raw import Caller
 
 _CHANGES = CHANGING | {"append", "flush", "sync", "close", "writable_file.cleanup"}
-_LISTS = {"get_children", "get_matching_paths"}
+#: The ops that list.
+LISTS = frozenset({"get_children", "get_matching_paths"})
 
 
 class LateListings:
@@ -28,7 +29,7 @@ class LateListings:
     def __call__(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
         """One command, which performs `ops` where it is not named after its own."""
         performed = {*ops} or {command}
-        if performed & _LISTS:
+        if performed & LISTS:
             time.sleep(max(0.0, self.changed + self._seconds - time.monotonic()))
         try:
             return self._call(command, *values, ops=ops)

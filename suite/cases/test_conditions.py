@@ -59,8 +59,10 @@ def test_thread(case: Case) -> None:
 def more(case: Case, what: str, k: int) -> Program:
     """The program of thread number k, beside those of `busy`."""
     program = Program(case.tables)
-    uris = (case.uri(f"thread{k}{name}") for name in ("", "/file0", "/file0-moved", "/more", "/tree", "/tree/in/it"))
-    directory, file, moved, new, tree, leaf = map(case.fs.translate, uris)
+    directory, file, moved, new, tree, leaf = (
+        case.fs.translate(case.uri(f"thread{k}{name}"))
+        for name in ("", "/file0", "/file0-moved", "/more", "/tree", "/tree/in/it")
+    )
     match what:
         case "measure":
             program.number_op("get_file_size", file)
