@@ -59,9 +59,9 @@ def test_thread(case: Case) -> None:
 def more(case: Case, what: str, k: int) -> Program:
     """The program of thread number k, beside those of `busy`."""
     program = Program(case.tables)
-    directory, file, moved, new, tree, leaf = (
-        case.fs.translate(case.uri(f"thread{k}{name}"))
-        for name in ("", "/file0", "/file0-moved", "/more", "/tree", "/tree/in/it")
+    directory = case.fs.translate(case.uri(f"thread{k}"))
+    file, moved, new, tree, leaf = (
+        case.translated(f"thread{k}/{name}") for name in ("file0", "file0-moved", "more", "tree", "tree/in/it")
     )
     match what:
         case "measure":

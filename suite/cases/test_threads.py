@@ -131,9 +131,10 @@ def answer(timed: Timed) -> str:
 def busy(case: Case, what: str, k: int) -> Program:
     """The program of thread number k."""
     program = Program(case.tables)
-    directory, file, missing, copy, moved, new, inner, tree, leaf = (
-        case.fs.translate(case.uri(f"thread{k}{name}"))
-        for name in ("", "/file0", "/missing", "-copy", "-moved", "/new", "/inner", "/tree", "/tree/in/it")
+    directory, file = (case.fs.translate(case.uri(f"thread{k}{name}")) for name in ("", "/file0"))
+    missing, copy, moved, new, inner, tree, leaf = (
+        case.translated(f"thread{k}{name}")
+        for name in ("/file0-missing", "-copy", "-moved", "/new", "/inner", "/tree", "/tree/in/it")
     )
     match what:
         case "query":
@@ -153,9 +154,8 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.stat(file)
             program.flush_caches()
             program.stat(file)
-            # Nobody waits here where a listing is late.
-            if "listing_delay_ms" not in case.bench.claims.limits:
-                program.entries_op("get_children", directory)
+            # Nobody waits here for a listing that is late.
+            program.entries_op("get_children", inner if "listing_delay_ms" in case.bench.claims.limits else directory)
             program.path_op("rename_file", file, moved)
             _read(program, moved, 400)
             program.path_op("rename_file", moved, file)
@@ -253,7 +253,7 @@ def test_changes(case: Case) -> None:
     directory = case.fs.translate(case.setup.mkdir("directory"))
     makers, askers = [], []
     for k in range(2):
-        new = case.fs.translate(case.uri("directory", f"new{k}"))
+        new = case.translated("directory", f"new{k}")
         maker = Program(case.tables)
         maker.path_op("create_dir", new)
         maker.path_op("delete_dir", new)

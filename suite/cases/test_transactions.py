@@ -152,7 +152,7 @@ def test_paths_are_kept_apart(case: Case) -> None:
     with started(case) as token:
         case.check.status("add_to_transaction.succeeds", case.tables.add_to_transaction(path, token), Code.OK)
         for other in ("names", "nam", "name.", "name/below"):
-            case.check.status(f"{GET}.none-is-not-found", holder(case, place(case, other)), Code.NOT_FOUND)
+            case.check.status(f"{GET}.none-is-not-found", holder(case, case.translated(other)), Code.NOT_FOUND)
 
 
 @full

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from ...harness.hosting.loader import BlockedError
+from ...harness.ops import paths
 from ...harness.ops.filesystem import Filesystem
 from ...harness.over_tables.raw import RawFilesystem
 from ...reports.model.histories import Histories
@@ -98,6 +99,12 @@ class Case:
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, which is made at the first use."""
         return self.setup.uri(*names)
+
+    def translated(self, *names: str) -> str:
+        """What the tables get for a path in the case's directory. A plugin that gives core's names is not asked."""
+        above, uri = self.uri(), self.uri(*names)
+        plain = paths.translate(uri)
+        return plain if self.fs.translate(above) == paths.translate(above) else self.fs.translate(uri)
 
     def unchanged(self, name: str, before: Tree) -> None:
         """Nothing in the case's directory is other than it was."""
