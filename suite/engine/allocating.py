@@ -16,7 +16,7 @@ from ...harness.native import native_directory
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import DiedError
 from .case import Case, NoStimulusError, NotTriedError
-from .disturbing import AGAIN, FIRST, Attempt, Came, DisturbedStimulus, Disturbing, first_on_disk, open_now, prepare
+from .disturbing import AGAIN, FIRST, Attempt, Came, DisturbedStimulus, Disturbing, open_now, prepare
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
 
@@ -77,7 +77,7 @@ class Allocations(DisturbedStimulus):
             prepare(case, place, self._stimulus.before)
         place, went, again = AGAIN, Performance(case, FIRST), Performance(case, AGAIN)
         called: list[tuple[str, int]] = []
-        directory = first_on_disk(case)
+        directory = case.on_disk(FIRST)
         before = open_now(case, f"{directory}/")
         watched(case.surroundings.host, call, number)
         went.perform(self._stimulus)

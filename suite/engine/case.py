@@ -1,5 +1,6 @@
 """A case: what it is about, and the parts with which it sets up, calls and checks."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -105,6 +106,12 @@ class Case:
         above, uri = self.uri(), self.uri(*names)
         plain = paths.translate(uri)
         return plain if self.fs.translate(above) == paths.translate(above) else self.fs.translate(uri)
+
+    def on_disk(self, name: str) -> str:
+        """The path of a directory that is there, if it is one of this machine: what translate_name gives may be none."""
+        uri = self.uri(name)
+        translated = self.fs.translate(uri)
+        return os.path.realpath(translated if os.path.exists(translated) else paths.translate(uri))
 
     def unchanged(self, name: str, before: Tree) -> None:
         """Nothing in the case's directory is other than it was."""

@@ -8,7 +8,6 @@ from typing import Self, TypeVar
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.strace import Call
-from ...harness.ops import paths
 from ...harness.ops.outcomes import DiedError
 from ..judge.evidence import Condition
 from .case import Case
@@ -240,13 +239,6 @@ def below(tree: Tree, *places: str) -> Iterator[Tree]:
     """What is in each of these directories."""
     for place in places:
         yield {path.removeprefix(f"{place}/"): got for path, got in tree.items() if path.startswith(f"{place}/")}
-
-
-def first_on_disk(case: Case) -> str:
-    """The path of the first directory, where it is one of this machine. What translate_name gives may be no path."""
-    uri = case.uri(FIRST)
-    translated = case.fs.translate(uri)
-    return os.path.realpath(translated if os.path.exists(translated) else paths.translate(uri))
 
 
 def open_now(case: Case, beginning: str) -> int:

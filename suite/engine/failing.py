@@ -13,18 +13,7 @@ from ...harness.launchers.strace import BY_NUMBER, Call, Injection, NoStraceErro
 from ...harness.ops.outcomes import DiedError
 from ..contract.system_calls import EINTR, Failing, calls
 from .case import Case, NoStimulusError, NotTriedError
-from .disturbing import (
-    AGAIN,
-    FIRST,
-    Attempt,
-    DisturbedStimulus,
-    below,
-    brought_about,
-    first_on_disk,
-    not_closed,
-    open_now,
-    prepare,
-)
+from .disturbing import AGAIN, FIRST, Attempt, DisturbedStimulus, below, brought_about, not_closed, open_now, prepare
 from .stimulus import Performance, Stimulus
 
 #: Why nothing fails where files are elsewhere.
@@ -142,7 +131,7 @@ class Trials(DisturbedStimulus):
         for place in (FIRST, AGAIN):
             prepare(case, place, self._stimulus.before)
         went, again = Performance(case, FIRST), Performance(case, again_in)
-        directory = first_on_disk(case)
+        directory = case.on_disk(FIRST)
         open_before = open_now(case, f"{directory}/")
         traced: AbstractContextManager[Strace | None] = nullcontext()
         if not self.is_control:

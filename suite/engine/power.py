@@ -15,7 +15,7 @@ from ...harness.power.mounted import Mounted, NoPowerError
 from ..contract import survival
 from ..contract.power import KEPT, at_stake, broken
 from .case import Case, NotTriedError
-from .disturbing import FIRST, blocked_by_death, fill, first_on_disk
+from .disturbing import FIRST, blocked_by_death, fill
 from .endings import Endings, Steps, end, tree
 from .failing import strace_on
 from .setup import Tree
@@ -91,7 +91,7 @@ class Losses(Endings):
         The first of these numbers is of what was there before.
         """
         trial.setup.mkdir_where_known(FIRST)
-        place = first_on_disk(trial)
+        place = trial.on_disk(FIRST)
         if not os.path.isdir(place) or os.listdir(place):
             raise NotTriedError(NO_FILES)
         end(trial)
