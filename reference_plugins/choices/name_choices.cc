@@ -203,26 +203,23 @@ std::string FromHex(const std::string& name) {
   return path;
 }
 
-constexpr const char* kVersion = ";0";
-
-std::string WithVersion(const std::string& path) { return path + kVersion; }
+std::string WithVersion(const std::string& path) { return path + ";0"; }
 
 std::string WithoutVersion(const std::string& name) {
-  const size_t version = name.rfind(kVersion);
-  return version != std::string::npos && version + 2 == name.size() ? name.substr(0, version) : "";
+  const bool has_version = name.size() > 1 && name.compare(name.size() - 2, 2, ";0") == 0;
+  return has_version ? name.substr(0, name.size() - 2) : "";
 }
 
-struct Read {
+struct ReadName {
   std::string path;
   operator Path() const { return path.c_str(); }
 };
 
-template <typename Argument>
-auto ReadIfName(Argument argument) {
-  if constexpr (std::is_same_v<Argument, Path>)
-    return Read{spelling.read(argument)};
-  else
-    return argument;
+ReadName Read(Path name) { return {spelling.read(name)}; }
+
+template <typename Other>
+Other Read(Other other) {
+  return other;
 }
 
 template <auto Entry, typename Type = decltype(Entry)>
@@ -230,7 +227,7 @@ struct Spelt;
 template <auto Entry, typename Result, typename... Arguments>
 struct Spelt<Entry, Result (*Ops::*)(Arguments...)> {
   static inline Result (*before)(Arguments...);
-  static Result Call(Arguments... arguments) { return before(ReadIfName(arguments)...); }
+  static Result Call(Arguments... arguments) { return before(Read(arguments)...); }
 };
 
 char* Spell(Filesystem filesystem, Path uri) noexcept {

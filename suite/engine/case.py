@@ -108,7 +108,7 @@ class Case:
         return plain if self.fs.translate(above) == paths.translate(above) else self.fs.translate(uri)
 
     def on_disk(self, name: str) -> str:
-        """The path of a directory that is there, if it is one of this machine: what translate_name gives may be none."""
+        """The path of a directory that is there, if it is on this machine: what translate_name gives may be none."""
         uri = self.uri(name)
         translated = self.fs.translate(uri)
         return os.path.realpath(translated if os.path.exists(translated) else paths.translate(uri))
