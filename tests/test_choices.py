@@ -123,6 +123,7 @@ OPEN_FILES, ODD_NAMES = (
 PROFILES = {
     "limits": "[limits]\nmax_file_size = 100000\nmax_name = 50\n",
     "few": "[limits]\nmax_open_files = 64\n",
+    "late": "[limits]\nlisting_delay_ms = 60\n",
     "locked": '[claims]\nopen_files = "locked"\n',
     "ascii": '[claims]\nnames = "ascii"\n',
     "windows": '[claims]\nnames = "windows"\n',
@@ -178,6 +179,9 @@ def test_one_op_that_denies_is_no_plugin_that_only_reads(tmp_path: Path) -> None
         ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
         *((f"{kind}-names", [f"--plugin-profile={kind}.toml", *ODD_NAMES]) for kind in ("ascii", "windows")),
         *((f"locked-files:{code}", ["--plugin-profile=locked.toml", *OPEN_FILES]) for code in LOCKS),
+        ("hex-names", ["--case=races/*", "--case=threads/*", "--case=tree/*"]),
+        ("versioned-names", ["--case=races/*", "--case=threads/*", "--case=tree/*"]),
+        ("late-listing", ["--plugin-profile=late.toml", "--case=listing/*", "--case=glob/*", "--case=threads/*"]),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
@@ -193,7 +197,14 @@ def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, asked: l
         (tmp_path / f"{name}.toml").write_text(text)
     document = judged(tmp_path, choices, *asked)
     assert document["counts"]["conform"]
-    assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error"))
+    assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error", "not run"))
+
+
+@pytest.mark.parametrize(("delay", "verdict"), [(2, "violation"), (60, "conform")])
+def test_a_listing_is_no_later_than_the_profile_says(tmp_path: Path, delay: int, verdict: str) -> None:
+    (tmp_path / "late.toml").write_text(f"[limits]\nlisting_delay_ms = {delay}\n")
+    document = judged(tmp_path, "late-listing", "--plugin-profile=late.toml", "--case=listing/plain")
+    assert document["clauses"]["get_children.names-every-entry-once"]["verdict"] == verdict
 
 
 @pytest.mark.parametrize("most", [20, pytest.param(None, marks=pytest.mark.nightly)])

@@ -1,5 +1,7 @@
 """The guard: nobody's files are harmed; and names as core treats them."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,29 @@ def test_what_is_only_read_lies_anywhere(op: str, uris: list[str]) -> None:
 def test_a_translation_that_leaves_is_refused(plain: str) -> None:
     with pytest.raises(RefusedError):
         Guard(OWN).admit("delete_recursively", [OWN + "/a"], [plain])
+
+
+def in_hex(uri: str) -> str:
+    return paths.translate(uri).encode().hex()
+
+
+@pytest.mark.parametrize("uri", [OWN, OWN + "/a", OWN + "/a/b"])
+@pytest.mark.parametrize("translate", [in_hex, lambda uri: paths.translate(uri) + ";0"], ids=["hex", "versioned"])
+def test_admits_what_is_no_path(uri: str, translate: Callable[[str], str]) -> None:
+    Guard(OWN).admit("delete_recursively", [uri], [translate(uri)], translate)
+    with pytest.raises(RefusedError):
+        Guard(OWN).admit("delete_recursively", [OUTSIDE], [translate(OUTSIDE)], translate)
+
+
+@pytest.mark.parametrize(
+    "translate",
+    [lambda _: "", lambda _: ".", lambda _: "2f746d70", lambda uri: in_hex(uri)[:12], paths.basename,
+     lambda uri: in_hex(paths.dirname(paths.dirname(uri))), lambda uri: paths.translate(uri) + ";0/../../.."],
+    ids=["nothing", "here", "one-name", "cut", "last-name", "two-above", "climbs"],
+)  # fmt: skip
+def test_refuses_what_does_not_depend_on_the_directory(translate: Callable[[str], str]) -> None:
+    with pytest.raises(RefusedError):
+        Guard(OWN).admit("delete_recursively", [OWN + "/a"], [translate(OWN + "/a")], translate)
 
 
 def test_the_root_is_made_with_its_parents_and_nothing_else() -> None:

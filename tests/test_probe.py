@@ -105,6 +105,12 @@ def test_what_a_plugin_chose_is_found_out(choices: str, some: dict[str, Any]) ->
     assert (found["claims"] | found["limits"]).items() >= some.items()
 
 
+def test_how_late_a_listing_is_is_found_out() -> None:
+    found = tomllib.loads(probed("posix_choices", "--env=TFFS_CHOICES=late-listing"))
+    assert 60 <= found["limits"]["listing_delay_ms"] <= 4000
+    assert "listing_delay_ms" not in tomllib.loads(probed("posix_choices"))["limits"]
+
+
 @pytest.mark.parametrize(
     ("fault", "unknown", "known"),
     [

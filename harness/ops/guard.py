@@ -1,6 +1,6 @@
 """The guard: it refuses ops that would change anything outside of the case's directory. Nobody's files are harmed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import paths
 from .tables import CHANGING
@@ -27,10 +27,16 @@ class Guard:
             raise ValueError(f"{directory!r} names a root, which cannot be given to a case")
         self._making = making
 
-    def admit(self, op: str, names: Sequence[str], translated: Sequence[str]) -> None:
+    def admit(
+        self,
+        op: str,
+        names: Sequence[str],
+        translated: Sequence[str],
+        translate: Callable[[str], str] = paths.translate,
+    ) -> None:
         """Raise `RefusedError` where `op` must not be sent with these URIs.
 
-        `translated` holds what translate_name made of each of `names`, in the same order.
+        `translated` holds what translate_name made of each of `names`, in the same order; `translate` asks it for more.
         """
         if op not in CHANGING:
             return
@@ -39,7 +45,7 @@ class Guard:
         for name, plain in zip(names, translated, strict=True):
             if not self.reaches(op, name):
                 raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
-            self._admit_translation(op, name, plain)
+            self._admit_translation(op, name, plain, translate)
 
     def reaches(self, op: str, name: str) -> bool:
         """Whether `op` may get this URI, as long as translate_name leaves it where it is."""
@@ -52,11 +58,22 @@ class Guard:
         creates = op in ("create_dir", "recursively_create_dir")
         return self._making and creates and bool(parts) and parts == self._components[: len(parts)]
 
-    def _admit_translation(self, op: str, name: str, plain: str) -> None:
+    def _admit_translation(self, op: str, name: str, plain: str, translate: Callable[[str], str]) -> None:
         # A plugin may translate a URI into anything. The result must at least contain the name of the case's directory.
         parts = paths.components(paths.parse(plain).path if "://" in plain else plain)
-        if ".." not in parts and (self._components[-1] in parts or (self._making and parts)):
+        is_inside = self._components[-1] in parts or self._making or self._stands_for(name, plain, translate)
+        if parts and ".." not in parts and is_inside:
             return
         raise RefusedError(
             f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case"
         )
+
+    def _stands_for(self, name: str, plain: str, translate: Callable[[str], str]) -> bool:
+        """Whether `plain` is no path, or has more behind it than that of `name`, and depends on the case's directory.
+
+        It does where the same name in a directory of another name is translated otherwise.
+        """
+        *above, own = self._components
+        below = paths.components(paths.parse(name).path)[len(above) + 1 :]
+        is_opaque = "/" not in plain or paths.clean(plain).startswith(paths.translate(name))
+        return is_opaque and plain != translate("/".join([self._prefix, *above, f"not-{own}", *below]))

@@ -5,11 +5,13 @@ It is any URL that fsspec takes, such as `file:///srv/data` or `s3://bucket/pref
 
 import errno
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..ops import paths
+from ..over_tables.listings import LateListings
 
 
 class BackingUnableError(Exception):
@@ -166,6 +168,8 @@ class Backing:
             # No storage of this kind takes such a name.
             kind = BackingIncapableError if getattr(error, "errno", None) == errno.ENAMETOOLONG else BackingUnableError
             raise kind(f"the backing cannot {what}: {said}") from error
+        finally:
+            LateListings.changed = time.monotonic()
 
     def _at(self, name: str) -> str:
         inside = paths.components(name)

@@ -39,13 +39,14 @@ class _Variable(Struct, forbid_unknown_fields=True):
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a target limits: in bytes, the number of open files, and the granularity of times in nanoseconds."""
+    """What a target limits, in the units that the names have; sizes in bytes."""
 
     max_path: _Positive | None = None
     max_name: _Positive | None = None
     max_file_size: _Positive | None = None
     max_open_files: _Positive | None = None
     mtime_granularity_ns: Annotated[int, Meta(ge=0)] | None = None
+    listing_delay_ms: _Positive | None = None
 
 
 class _Backing(Struct, frozen=True, forbid_unknown_fields=True):

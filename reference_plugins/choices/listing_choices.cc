@@ -1,9 +1,11 @@
 // Listing and matching: order, form, and what is handed over when there is nothing.
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -179,6 +181,28 @@ int GlobNeedsItsDirectory(Filesystem filesystem, Path pattern, char*** entries, 
   return before<GlobNeedsItsDirectory>(filesystem, pattern, entries, status);
 }
 
+// Whether what is at `path` was made 30 ms ago, or earlier.
+bool IsOld(const std::string& path) {
+  struct statx facts = {};
+  if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &facts) != 0) return true;
+  const auto made = std::chrono::seconds(facts.stx_btime.tv_sec) +
+                    std::chrono::nanoseconds(facts.stx_btime.tv_nsec);
+  return std::chrono::system_clock::now().time_since_epoch() - made > std::chrono::milliseconds(30);
+}
+
+template <auto Entry>
+int Late(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = before<Late<Entry>>(filesystem, path, entries, status);
+  if (count <= 0) return count;
+  std::vector<std::string> old;
+  for (const std::string& name : Taken(count, *entries)) {
+    const bool is_whole = Entry == kMatches;
+    if (IsOld(is_whole ? std::string(support::ParseUri(name).path) : path + ("/" + name)))
+      old.push_back(name);
+  }
+  return support::CopyNames(old, entries);
+}
+
 }  // namespace
 
 std::vector<Choice> ListingChoices() {
@@ -204,6 +228,8 @@ std::vector<Choice> ListingChoices() {
        Take<kMatches, RefuseEmptyPattern>},
       {"glob-needs-its-directory", "what a pattern in a missing directory answers",
        "the error of the directory", Take<kMatches, GlobNeedsItsDirectory>},
+      {"late-listing", "when what was made is listed and matched", "30 ms later",
+       TakeBoth<Late<kChildren>, Late<kMatches>>, false},
   };
 }
 

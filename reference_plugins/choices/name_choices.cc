@@ -6,11 +6,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
 #include <tuple>
 #include <type_traits>
 
 #include "choices.h"
+#include "support/memory.h"
 #include "support/paths.h"
 #include "support/status.h"
 
@@ -196,6 +199,78 @@ void LockedFiles(support::Tables& tables) {
   Take<&Ops::copy_file, CopyOntoClosed>(tables);
 }
 
+// How translate_name spells a path where what it gives is none, and how the other ops read that:
+// what is not spelt so is no name of anything.
+struct Spelling {
+  std::string (*spell)(const std::string& path);
+  std::string (*read)(const std::string& name);
+} spelling;
+
+std::string InHex(const std::string& path) {
+  std::string name;
+  for (const char byte : path) {
+    name += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+    name += "0123456789abcdef"[byte & 0xf];
+  }
+  return name;
+}
+
+std::string FromHex(const std::string& name) {
+  if (name.size() % 2 != 0 || name.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return "";
+  std::string path;
+  for (size_t at = 0; at < name.size(); at += 2)
+    path += static_cast<char>(std::stoi(name.substr(at, 2), nullptr, 16));
+  return path;
+}
+
+std::string WithVersion(const std::string& path) { return path + ";0"; }
+
+std::string WithoutVersion(const std::string& name) {
+  const bool has_version = name.size() > 1 && name.compare(name.size() - 2, 2, ";0") == 0;
+  return has_version ? name.substr(0, name.size() - 2) : "";
+}
+
+struct ReadName {
+  std::string path;
+  operator Path() const { return path.c_str(); }
+};
+
+ReadName Read(Path name) { return {spelling.read(name)}; }
+
+template <typename Other>
+Other Read(Other other) {
+  return other;
+}
+
+template <auto Entry, typename Type = decltype(Entry)>
+struct Spelt;
+template <auto Entry, typename Result, typename... Arguments>
+struct Spelt<Entry, Result (*Ops::*)(Arguments...)> {
+  static inline Result (*before)(Arguments...);
+  static Result Call(Arguments... arguments) { return before(Read(arguments)...); }
+};
+
+char* Spell(Filesystem filesystem, Path uri) noexcept {
+  const std::unique_ptr<char, void (*)(void*)> path(before<Spell>(filesystem, uri), support::Free);
+  try {
+    return path == nullptr ? nullptr : support::CopyString(spelling.spell(path.get()));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+template <auto spell, auto read>
+void SpellNames(support::Tables& tables) {
+  spelling = {spell, read};
+  // Core does not translate patterns.
+  const auto matches = tables.filesystem.get_matching_paths;
+  fakes::ForEachPathOp(Wrapping<Spelt>{tables});
+  tables.filesystem.get_matching_paths = matches;
+  AskForEach(tables);
+  Take<&Ops::translate_name, Spell>(tables);
+}
+
 }  // namespace
 
 std::vector<Choice> NameChoices() {
@@ -224,6 +299,10 @@ std::vector<Choice> NameChoices() {
        "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",
        FarBelowAFileIsNotFound},
+      {"hex-names", "what translate_name gives", "the path in hexadecimal digits",
+       SpellNames<InHex, FromHex>, false},
+      {"versioned-names", "what translate_name gives", "the path with ;0 at its end",
+       SpellNames<WithVersion, WithoutVersion>, false},
   };
 }
 

@@ -60,7 +60,9 @@ def more(case: Case, what: str, k: int) -> Program:
     """The program of thread number k, beside those of `busy`."""
     program = Program(case.tables)
     directory = case.fs.translate(case.uri(f"thread{k}"))
-    file, new, tree = f"{directory}/file0", f"{directory}/more", f"{directory}/tree"
+    file, moved, new, tree, leaf = (
+        case.translated(f"thread{k}/{name}") for name in ("file0", "file0-moved", "more", "tree", "tree/in/it")
+    )
     match what:
         case "measure":
             program.number_op("get_file_size", file)
@@ -80,16 +82,16 @@ def more(case: Case, what: str, k: int) -> Program:
         # What comes first meets what comes first elsewhere: between these is nothing that ThreadSanitizer takes for an
         # order, such as the reading of a file that another thread wrote.
         case "rename":
-            program.path_op("rename_file", file, f"{file}-moved")
-            program.path_op("rename_file", f"{file}-moved", file)
+            program.path_op("rename_file", file, moved)
+            program.path_op("rename_file", moved, file)
         case "copy":
             program.path_op("copy_file", file, new)
         case "delete":
             program.path_op("delete_file", new)
             program.path_op("copy_file", file, new)
         case "tree":
-            program.path_op("recursively_create_dir", f"{tree}/in/it")
+            program.path_op("recursively_create_dir", leaf)
         case _:
             program.delete_recursively(tree)
-            program.path_op("recursively_create_dir", f"{tree}/in/it")
+            program.path_op("recursively_create_dir", leaf)
     return program

@@ -35,8 +35,7 @@ def often(rounds: int) -> Iterator[int]:
 
 def actors(case: Case, count: int = THREADS) -> list[Actor]:
     """Programs for threads that work in the case's directory."""
-    directory = case.fs.translate(case.uri())
-    return [Actor(case.tables, directory) for _ in range(count)]
+    return [Actor(case.tables, case.translated) for _ in range(count)]
 
 
 def histories_of(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
@@ -270,7 +269,7 @@ def test_listing(case: Case, op: str) -> None:
         # A listing takes longer than a change: there are many changes, so that some fall into each.
         for change in ("create_dir", "delete_dir") * 5 if k >= 2 else ():
             for letter in "ace":
-                program.path_op(change, f"{directory}/{letter}{k + 4}")
+                program.path_op(change, case.translated(f"{letter}{k + 4}"))
     went = run_within(case.tables, programs, 3 * ROUNDS, SECONDS)
     wrong = [said for thread in went[:2] for timed in thread if (said := mistaken(timed.outcome, stay, come))]
     right = "what stays, once, and what comes and goes"

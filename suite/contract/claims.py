@@ -116,7 +116,8 @@ class Claims:
 
     Without a profile it claims nothing, and any reading is right. `limits` are those of the profile: `max_path` and
     `max_name` in bytes of the translated path and of one name in it, `max_file_size` in bytes, `max_open_files`,
-    and `mtime_granularity_ns` in nanoseconds. The last is 0 where stat does not tell times.
+    `mtime_granularity_ns` in nanoseconds, 0 where stat does not tell times, and `listing_delay_ms`, after which a
+    change is listed.
     """
 
     limits: Mapping[str, int] = field(default_factory=dict)

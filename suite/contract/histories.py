@@ -6,7 +6,7 @@ that was searched once (the same ops done, the same files) is not searched again
 is missing, a directory, or a file with its content.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...harness.ops.codes import Code
@@ -116,16 +116,16 @@ def _code(files: dict[str, bytes | None], event: Event) -> Code:
 
 
 class Actor:
-    """The program of one thread, and the events it becomes. Names are relative to `directory`, a translated path."""
+    """The program of one thread, and the events it becomes. `place` gives the translated path of a name."""
 
-    def __init__(self, raw: RawFilesystem, directory: str) -> None:
+    def __init__(self, raw: RawFilesystem, place: Callable[[str], str]) -> None:
         self.program = Program(raw)
-        self._directory = directory
+        self._place = place
         self._told: list[tuple[str, tuple[str, ...], bytes, int]] = []
 
     def path_op(self, op: str, *names: str) -> None:
         """Add one of create_dir, delete_dir, delete_file, rename_file and path_exists."""
-        self.program.path_op(op, *map(self._path, names))
+        self.program.path_op(op, *map(self._place, names))
         self._told.append((op, names, b"", 1))
 
     def read(self, name: str) -> None:
@@ -133,7 +133,7 @@ class Actor:
 
         It is one event, from the opening to the answer of read.
         """
-        handle = self.program.open("new_random_access_file", self._path(name)).value
+        handle = self.program.open("new_random_access_file", self._place(name)).value
         self.program.read(handle, 0, 64)
         self.program.handle_op("random_access_file.cleanup", handle)
         self._told.append(("read", (name,), b"", 3))
@@ -143,14 +143,11 @@ class Actor:
 
         It is one event, so no other thread may use the name at the same time.
         """
-        handle = self.program.open("new_writable_file", self._path(name)).value
+        handle = self.program.open("new_writable_file", self._place(name)).value
         self.program.append(handle, content)
         self.program.handle_op("close", handle)
         self.program.handle_op("writable_file.cleanup", handle)
         self._told.append(("write", (name,), content, 4))
-
-    def _path(self, name: str) -> str:
-        return f"{self._directory}/{name}"
 
     def rounds(self, went: Sequence[Timed]) -> Iterable[list[Event]]:
         """The events of each round, from what the thread did."""

@@ -77,7 +77,7 @@ class Allocations(DisturbedStimulus):
             prepare(case, place, self._stimulus.before)
         place, went, again = AGAIN, Performance(case, FIRST), Performance(case, AGAIN)
         called: list[tuple[str, int]] = []
-        directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
+        directory = case.on_disk(FIRST)
         before = open_now(case, f"{directory}/")
         watched(case.surroundings.host, call, number)
         went.perform(self._stimulus)

@@ -1,11 +1,13 @@
 """A case: what it is about, and the parts with which it sets up, calls and checks."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from ...harness.hosting.loader import BlockedError
+from ...harness.ops import paths
 from ...harness.ops.filesystem import Filesystem
 from ...harness.over_tables.raw import RawFilesystem
 from ...reports.model.histories import Histories
@@ -98,6 +100,18 @@ class Case:
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, which is made at the first use."""
         return self.setup.uri(*names)
+
+    def translated(self, *names: str) -> str:
+        """What the tables get for a path in the case's directory. A plugin that gives core's names is not asked."""
+        above, uri = self.uri(), self.uri(*names)
+        plain = paths.translate(uri)
+        return plain if self.fs.translate(above) == paths.translate(above) else self.fs.translate(uri)
+
+    def on_disk(self, name: str) -> str:
+        """The path of a directory that is there, if it is on this machine: what translate_name gives may be none."""
+        uri = self.uri(name)
+        translated = self.fs.translate(uri)
+        return os.path.realpath(translated if os.path.exists(translated) else paths.translate(uri))
 
     def unchanged(self, name: str, before: Tree) -> None:
         """Nothing in the case's directory is other than it was."""

@@ -131,7 +131,7 @@ class Trials(DisturbedStimulus):
         for place in (FIRST, AGAIN):
             prepare(case, place, self._stimulus.before)
         went, again = Performance(case, FIRST), Performance(case, again_in)
-        directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
+        directory = case.on_disk(FIRST)
         open_before = open_now(case, f"{directory}/")
         traced: AbstractContextManager[Strace | None] = nullcontext()
         if not self.is_control:

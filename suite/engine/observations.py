@@ -3,6 +3,8 @@
 Each question has a host and a directory of its own, so that a plugin that dies over one of them can be asked the next.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ LONGEST_NAME, LONGEST_PATH = 2048, 8192
 TIMES, WRITES = 5, 500
 #: How often files are renamed over each other, and how long at most, in seconds.
 RENAMES, SECONDS = 100, 1.0
+#: So many files are made for the listing, in each of which one is waited for so many seconds at most.
+FILES, LISTED = 5, 2.0
 
 #: The greatest number of files that are opened at once.
 MOST_OPEN = 200
@@ -293,6 +297,20 @@ def _mtime_granularity(place: QuestionPlace) -> tuple[int, str]:
     return granularity, f"{len(times)} times that stat told are all multiples of it"
 
 
+def _listing_delay(place: QuestionPlace) -> tuple[int | None, str]:
+    longest, late = 0.0, False
+    for number in range(FILES):
+        name, made = paths.basename(place.write(f"file{number}")), time.monotonic()
+        while name not in place.done(place.fs.get_children(place.directory)).bare:
+            late = True
+            if time.monotonic() - made > LISTED:
+                raise UnknownAnswerError(f"a file is not listed {LISTED} s after it was made")
+        longest = max(longest, time.monotonic() - made)
+    if not late:
+        return None, "what was made is listed at once"
+    return math.ceil(longest * 200) * 10, f"twice the {longest * 1000:.0f} ms after which a file was listed"
+
+
 CLAIMS: Mapping[str, Question] = {
     "directories": _directories,
     "append": _append,
@@ -323,6 +341,7 @@ LIMITS: Mapping[str, Question] = {
     "max_name": _max_name,
     "max_open_files": _max_open_files,
     "mtime_granularity_ns": _mtime_granularity,
+    "listing_delay_ms": _listing_delay,
 }
 
 

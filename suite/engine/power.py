@@ -91,7 +91,7 @@ class Losses(Endings):
         The first of these numbers is of what was there before.
         """
         trial.setup.mkdir_where_known(FIRST)
-        place = os.path.realpath(trial.fs.translate(trial.uri(FIRST)))
+        place = trial.on_disk(FIRST)
         if not os.path.isdir(place) or os.listdir(place):
             raise NotTriedError(NO_FILES)
         end(trial)

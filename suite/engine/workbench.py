@@ -20,6 +20,7 @@ from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.guard import Guard, RefusedError
 from ...harness.ops.outcomes import DiedError, Outcome, Source
 from ...harness.over_tables.filesystem import HostFilesystem
+from ...harness.over_tables.listings import LateListings
 from ...harness.over_tables.raw import Call, RawFilesystem
 from ...harness.targets.backing import Backing, BackingIncapableError, BackingUnableError, BackingUnnamedError
 from ...harness.through.filesystem import TensorFlowFilesystem
@@ -151,7 +152,9 @@ class Workbench:
         if entry.filesystem is None:
             raise BlockedError("registration", entry.message)
         nobody = ("through TensorFlow nobody reaches its",) if self.target.through else ()
-        raw = RawFilesystem(loaded.call, entry.filesystem, trace, *nobody)
+        delay = self.claims.limits.get("listing_delay_ms")
+        call = LateListings(loaded.call, delay / 1000) if delay else loaded.call
+        raw = RawFilesystem(call, entry.filesystem, trace, *nobody)
         return self._over(raw, entry.present, guard)
 
     def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostedFilesystem:

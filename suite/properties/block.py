@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops.outcomes import Existence, Outcome
 from ...harness.over_tables.filesystem import HostFilesystem
+from ...harness.over_tables.listings import LISTS
 from ...reports.model.histories import Histories
 from ..contract.model import Step
 from ..engine.case import Case, NoStimulusError
@@ -42,9 +43,11 @@ class HistoryBlock:
         # What is left out is a sample of all, and the same one each time.
         random.Random(case.bench.target.seed).shuffle(made)
         direct = isinstance(fs, HostFilesystem) and not any(case.bench.seeds(fs, op) for op in MAKES)
-        together = [small for small in made if direct and fs.present.issuperset(small.ops)]
-        self._waiting = together
-        self._singly = [small for small in made if not direct or not fs.present.issuperset(small.ops)]
+        # In a program of the host nobody waits for a listing that is late.
+        late = LISTS if "listing_delay_ms" in case.bench.claims.limits else frozenset[str]()
+        together = fs.present - late
+        self._waiting = [small for small in made if direct and together.issuperset(small.ops)]
+        self._singly = [small for small in made if not direct or not together.issuperset(small.ops)]
         self._met: Counter[tuple[str, str, str]] = Counter()
         self._tried = self._suspected = 0
         self._ended = ""
