@@ -114,10 +114,7 @@ class Situation:
         return self._name.replace(" ", "-")
 
     def run(self, folder: Path, serve: Serve = served, root: str = ROOT) -> list[str]:
-        """Perform it, and give the lines logged; `folder` is for the plugin's files and for local ones.
-
-        `serve` is the plugin with its servers; all names are below `root`.
-        """
+        """Perform it, with all names below `root` and all local files in `folder`, and give the lines logged."""
         log: list[str] = []
         with serve(folder, log=log, **self._config) as (store, proxy, fs):
             scene = Scene(store, proxy, fs, folder, root=root)
@@ -279,9 +276,13 @@ refused = partial(store_answers, error(403, "AccessDenied"))
 
 
 @step
-def proxy_stalls(scene: Scene, free: int, when: When = anything, times: int = ALWAYS) -> None:
-    """After so many bytes nothing comes, until the scene goes on."""
-    scene.proxy.inject(lambda _, right: replace(right, drip=scene.rest, free=free), times, when)
+def stalls(scene: Scene, server: str, free: int = 0, when: When = anything, times: int = ALWAYS) -> None:
+    """After so many bytes of a body, of which there is one at least, nothing comes until the scene goes on."""
+    stalled = partial(replace, drip=scene.rest, free=free)
+    getattr(scene, server).inject(lambda _, right: stalled(right, body=right.body or b"z"), times, when)
+
+
+proxy_stalls = partial(stalls, "proxy")
 
 
 @step
