@@ -79,6 +79,9 @@ class Scene:
         self.store.heal()
         self.proxy.heal()
 
+    def removes(self) -> None:
+        del self.store.buckets[BUCKET]["tests/file"]
+
     def goes_on(self) -> None:
         """What a server holds back comes."""
         self.rest.set()
@@ -239,17 +242,12 @@ drop, open_file, tell, nothing = Scene.drop, Scene.open_file, Scene.tell, Scene.
 
 # What another writer and the servers do -----------------------------------------------------------------------------
 
-heals, goes_on = Scene.heals, Scene.goes_on
+heals, goes_on, removes = Scene.heals, Scene.goes_on, Scene.removes
 
 
 @step
 def puts(scene: Scene, content: bytes, name: str = "file") -> None:
     scene.put({name: content})
-
-
-@step
-def removes(scene: Scene, name: str = "file") -> None:
-    del scene.store.buckets[BUCKET][f"tests/{name}"]
 
 
 @step
