@@ -79,6 +79,9 @@ class Scene:
         self.store.heal()
         self.proxy.heal()
 
+    def removes(self) -> None:
+        del self.store.buckets[BUCKET]["tests/file"]
+
     def goes_on(self) -> None:
         """What a server holds back comes."""
         self.rest.set()
@@ -114,10 +117,7 @@ class Situation:
         return self._name.replace(" ", "-")
 
     def run(self, folder: Path, serve: Serve = served, root: str = ROOT) -> list[str]:
-        """Perform it, and give the lines logged; `folder` is for the plugin's files and for local ones.
-
-        `serve` is the plugin with its servers; all names are below `root`.
-        """
+        """Perform it, with all names below `root` and all local files in `folder`, and give the lines logged."""
         log: list[str] = []
         with serve(folder, log=log, **self._config) as (store, proxy, fs):
             scene = Scene(store, proxy, fs, folder, root=root)
@@ -242,17 +242,12 @@ drop, open_file, tell, nothing = Scene.drop, Scene.open_file, Scene.tell, Scene.
 
 # What another writer and the servers do -----------------------------------------------------------------------------
 
-heals, goes_on = Scene.heals, Scene.goes_on
+heals, goes_on, removes = Scene.heals, Scene.goes_on, Scene.removes
 
 
 @step
 def puts(scene: Scene, content: bytes, name: str = "file") -> None:
     scene.put({name: content})
-
-
-@step
-def removes(scene: Scene, name: str = "file") -> None:
-    del scene.store.buckets[BUCKET][f"tests/{name}"]
 
 
 @step
@@ -279,9 +274,13 @@ refused = partial(store_answers, error(403, "AccessDenied"))
 
 
 @step
-def proxy_stalls(scene: Scene, free: int, when: When = anything, times: int = ALWAYS) -> None:
-    """After so many bytes nothing comes, until the scene goes on."""
-    scene.proxy.inject(lambda _, right: replace(right, drip=scene.rest, free=free), times, when)
+def stalls(scene: Scene, server: str, free: int = 0, when: When = anything, times: int = ALWAYS) -> None:
+    """After so many bytes of a body, of which there is one at least, nothing comes until the scene goes on."""
+    stalled = partial(replace, drip=scene.rest, free=free)
+    getattr(scene, server).inject(lambda _, right: stalled(right, body=right.body or b"z"), times, when)
+
+
+proxy_stalls = partial(stalls, "proxy")
 
 
 @step

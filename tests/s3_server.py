@@ -128,7 +128,10 @@ class S3Server(FaultyServer):
             sums = (hashlib.md5(asked.body), hashlib.sha256(asked.body))
             if given_sums.isdisjoint(base64.b64encode(one.digest()).decode() for one in sums):
                 return error(400, "BadDigest")
-            keys = [entry.text or "" for entry in ElementTree.fromstring(asked.body).iter("Key")]
+            try:
+                keys = [entry.text or "" for entry in ElementTree.fromstring(asked.body).iter("Key")]
+            except ElementTree.ParseError:
+                return error(400, "MalformedXML")
             for key in keys:
                 bucket.pop(key, None)
             told = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)

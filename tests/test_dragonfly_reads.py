@@ -177,7 +177,7 @@ SMALL_OBJECTS = [
     row("overwritten between open and read", do.open_file, do.puts(NEW), (do.reads(0, len(NEW)), NEW),
         # What was read once stays.
         do.puts(OLD), (do.reads(0, len(NEW)), NEW), do.drop, (do.read_all(), OLD), before={"file": OLD}),
-    row("deleted, and Dragonfly still has it", (do.read_all(), OLD), do.removes(), (do.read_all(), Code.NOT_FOUND),
+    row("deleted, and Dragonfly still has it", (do.read_all(), OLD), do.removes, (do.read_all(), Code.NOT_FOUND),
         before={"file": OLD}, after={}),
     row("an empty object is not asked for", (do.read_all(), b""), (do.ranges, []), before={"file": b""}),
     row("what was fetched is not fetched again", *[(do.read_all(), OLD)] * 3, (do.ranges, [None]),

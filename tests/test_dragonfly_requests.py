@@ -66,12 +66,8 @@ README_REQUESTS = {op: requests for op, requests, _ in do.table("| op | requests
 
 def moments(text: str) -> list[list[str]]:
     """`10 HEAD, LIST + HEAD`: in each moment, the requests that are sent in it, sorted."""
-
-    def requests(part: str) -> list[str]:
-        number, _, name = part.rpartition(" ")
-        return [name] * int(number or 1)
-
-    return [sorted(name for part in moment.split(" + ") for name in requests(part)) for moment in text.split(", ")]
+    parts = [[part.rpartition(" ") for part in moment.split(" + ")] for moment in text.split(", ")]
+    return [sorted(name for number, _, name in moment for _ in range(int(number or 1))) for moment in parts]
 
 
 def name_of(asked: Asked) -> str:
