@@ -225,7 +225,8 @@ def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is(monk
         assert set(seen) == {("malformed", "malformed2"), ("malformed",)}
         assert len(os.listdir("/proc/self/fd")) <= before + 3, "a host that was not used is ended"
     finally:
-        for one in (loader, *either):
+        loader.close()
+        for one in either:
             one.close()
 
 

@@ -263,10 +263,6 @@ def test_errors_and_what_is_not_whole_fail() -> None:
 # What is no baseline -------------------------------------------------------------------------------------------------
 
 
-def _altered(report: Report) -> str:
-    return render(report).replace('"verdict": "violation"', '"verdict": "conform"')
-
-
 def _of_contract(version: str) -> Callable[[Report], str]:
     return lambda report: render(replace(report, contract=version))
 
@@ -282,7 +278,8 @@ WRONG: dict[str, tuple[Callable[[Report], str], str]] = {
     "empty": (lambda _: "", "the file is empty"),
     "something else": (lambda _: "<html>", "this is not a report"),
     "truncated": (lambda report: render(report)[:-1000], "breaks off"),
-    "altered": (_altered, "the counts are not those of its checks"),
+    "altered": (lambda report: render(report).replace('"verdict": "violation"', '"verdict": "conform"'),
+                "the counts are not those of its checks"),
     "newer": (lambda report: render(report).replace(report.schema, "tffs-conformance/report/99.0"), "earlier ones"),
     "killed": (lambda report: render(rebuilt(report, report.cases[:9], KILLED)), "left out of it: the run was killed"),
     "a selection": (lambda report: render(rebuilt(report, report.cases, "-k x")), "left out of it: -k x"),
