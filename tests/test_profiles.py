@@ -326,7 +326,7 @@ def test_the_data_names_clauses_ops_and_readings_that_there_are() -> None:
             assert set(entry.get("ops", ())) <= set(OPS)
     for values in claims.meanings().values():
         for meaning in values.values():
-            assert meaning.clauses or meaning.readings
+            assert meaning.clauses or meaning.readings or meaning.ops
             for name, readings in meaning.readings.items():
                 assert set(readings) <= {reading.name for reading in catalogue()[name].readings}
 
