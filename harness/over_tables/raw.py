@@ -6,9 +6,10 @@ the code UNIMPLEMENTED and the source ABSENT. `DiedError` is raised where the pl
 
 import os
 import struct
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from ..ops.codes import Code
 from ..ops.outcomes import (
@@ -30,6 +31,7 @@ from ..ops.outcomes import (
     Undeleted,
     Watch,
 )
+from ..ops.tables import CHANGING
 from ..wire import Reply, Value, unsigned
 
 T = TypeVar("T")
@@ -44,12 +46,41 @@ FOREIGN_TOKEN = -1
 #: Stands for a number that the plugin did not write.
 _NOT_SET = -(2**63)
 
+_CHANGES = CHANGING | {"append", "flush", "sync", "close", "writable_file.cleanup"}
+#: The ops that list.
+LISTS = frozenset({"get_children", "get_matching_paths"})
+
 _DOUBLE = struct.Struct("<d")
 _INTEGER = struct.Struct("<q")
 
 
 def _nothing(_: Reply) -> None:
     return None
+
+
+class LateListings:
+    """Performs commands of a host as `call` does, those that list no sooner than `seconds` after the last change.
+
+    A program that lists waits before it begins, and not between its ops.
+    """
+
+    #: When something was changed last, through any host or backing of this process, by the monotonic clock.
+    changed: ClassVar[float] = 0.0
+
+    def __init__(self, call: Caller, seconds: float) -> None:
+        self._call = call
+        self._seconds = seconds
+
+    def __call__(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
+        """One command, which performs `ops` where it is not named after its own."""
+        performed = {*ops} or {command}
+        if performed & LISTS:
+            time.sleep(max(0.0, self.changed + self._seconds - time.monotonic()))
+        try:
+            return self._call(command, *values, ops=ops)
+        finally:
+            if performed & _CHANGES:
+                LateListings.changed = time.monotonic()
 
 
 class RawFilesystem:

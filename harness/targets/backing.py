@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..ops import paths
-from ..over_tables.listings import LateListings
+from ..over_tables.raw import LateListings
 
 
 class BackingUnableError(Exception):

@@ -20,8 +20,7 @@ from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.guard import Guard, RefusedError
 from ...harness.ops.outcomes import DiedError, Outcome, Source
 from ...harness.over_tables.filesystem import HostFilesystem
-from ...harness.over_tables.listings import LateListings
-from ...harness.over_tables.raw import Call, RawFilesystem
+from ...harness.over_tables.raw import Call, LateListings, RawFilesystem
 from ...harness.targets.backing import Backing, BackingIncapableError, BackingUnableError, BackingUnnamedError
 from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims

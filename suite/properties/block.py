@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops.outcomes import Existence, Outcome
 from ...harness.over_tables.filesystem import HostFilesystem
-from ...harness.over_tables.listings import LISTS
+from ...harness.over_tables.raw import LISTS
 from ...reports.model.histories import Histories
 from ..contract.model import Step
 from ..engine.case import Case, NoStimulusError
