@@ -1,7 +1,4 @@
-"""--sanitizer: what a plugin does to memory, and its races, are reported at their op, and nothing else changes.
-
-Also whose each misuse of memory and each data race is, and that nothing native of ours is blamed.
-"""
+"""--sanitizer: misuse of memory and data races of a plugin are reported at their op, and nothing of ours is blamed."""
 
 import os
 import re
@@ -52,23 +49,6 @@ ALL_RACES = [
     f"threads: data race in defects::{name}"
     for name in ("Count()", "MakeTable()", "CountLength()", "CountChange(std::mutex&)")
 ]
-#: What is said of the defects of defects.cc.
-DEFECTS = {
-    "address": {
-        "read: heap-buffer-overflow: write of size 1 in defects::OverflowHeap()",
-        "new_appendable_file: heap-use-after-free: write of size 1 in defects::UseFreed()",
-        "delete_file: stack-buffer-overflow: write of size 1 in defects::OverflowStack()",
-        "rename_file: double-free in defects::FreeTwice()",
-    },
-    "thread": {*ALL_RACES},
-}
-#: In which case what is printed has both stacks of a defect, with the lines of the plugin.
-STACKS = {
-    "address": (ONCE, r"WRITE of size 1 at … thread T0:\n +defects::OverflowStack\(\) \(defects.cc:\d+\)\n(?:.*\n)*"
-                r"Address … is located in stack of thread T0 at offset \d+ in frame:\n +defects::OverflowStack\(\)"),
-    "thread": ("conditions/thread", r"by thread T\d.*:\n +defects::Count\(\) \(defects.cc:\d+\)\n(?:.*\n)*"
-               r" *Previous .*\n +defects::Count\(\)"),
-}  # fmt: skip
 #: Compiles a plugin with a sanitizer, from the file with its entry point and with these words beside.
 Built = Callable[..., Path]
 
@@ -202,18 +182,32 @@ def test_memcheck_with_faulty_plugin_reports_faults(
 
 
 @compiles
-@pytest.mark.parametrize("sanitizer", ["address", "thread"])
-def test_sanitized_plugin_with_defects_reports_them(tmp_path: Path, built: Built, sanitizer: str) -> None:
-    recover = [f"-fsanitize-recover={sanitizer}"] if sanitizer == "address" else []
-    plugin = built(sanitizer, SOURCE, *recover)
+@pytest.mark.parametrize(
+    ("sanitizer", "clause", "defects", "case", "stacks"),
+    [
+        ("address", SAFE, [
+            "read: heap-buffer-overflow: write of size 1 in defects::OverflowHeap()",
+            "new_appendable_file: heap-use-after-free: write of size 1 in defects::UseFreed()",
+            "delete_file: stack-buffer-overflow: write of size 1 in defects::OverflowStack()",
+            "rename_file: double-free in defects::FreeTwice()",
+         ], ONCE, r"WRITE of size 1 at … thread T0:\n +defects::OverflowStack\(\) \(defects.cc:\d+\)\n(?:.*\n)*"
+         r"Address … is located in stack of thread T0 at offset \d+ in frame:\n +defects::OverflowStack\(\)"),
+        ("thread", RACES, ALL_RACES, "conditions/thread", r"by thread T\d.*:\n +defects::Count\(\) "
+         r"\(defects.cc:\d+\)\n(?:.*\n)* *Previous .*\n +defects::Count\(\)"),
+    ],
+    ids=["address", "thread"],
+)  # fmt: skip
+def test_sanitized_plugin_with_defects_reports_them(
+    tmp_path: Path, built: Built, sanitizer: str, clause: str, defects: Sequence[str], case: str, stacks: str
+) -> None:
+    plugin = built(sanitizer, SOURCE, *["-fsanitize-recover=address"] * (sanitizer == "address"))
     found = judged_report(tmp_path, *asked(sanitizer, plugin, "--tier=smoke"), code=1)
-    assert broken(found, SAFE if sanitizer == "address" else RACES) == DEFECTS[sanitizer]
-    case, stacks = STACKS[sanitizer]
+    assert broken(found, clause) == {*defects}
+    # What is printed has both stacks of a defect, with the lines of the plugin.
     assert re.search(stacks, next(record["output"] for record in found["cases"] if record["id"] == case))
     if sanitizer == "address":
-        assert [one["got"].partition(":")[0] for one in checks(found, ONCE) if one["verdict"] == "violation"] == [
-            "delete_file"
-        ]
+        wrong = [one["got"] for one in checks(found, ONCE) if one["verdict"] == "violation"]
+        assert [got.partition(":")[0] for got in wrong] == ["delete_file"]
 
 
 @pytest.mark.parametrize(
@@ -243,39 +237,31 @@ def test_flood_is_cut(tmp_path: Path, built: Built) -> None:
 
 
 @pytest.fixture
-def one_processor() -> Iterator[None]:
-    """All that the test starts has one processor: no two threads are at work at the same moment."""
+def one_processor(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where that is asked for, all that the test starts has one: no two threads are at work at the same moment."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(before)})
+    os.sched_setaffinity(0, {min(before)} if request.param else before)
     yield
     os.sched_setaffinity(0, before)
 
 
 @compiles
+@pytest.mark.usefixtures("one_processor")
 @pytest.mark.parametrize(
-    ("given", "races", "processors"),
+    ("given", "races", "one_processor"),
     [
-        (["--case=conditions/thread"], ALL_RACES, 1),
+        (["--case=conditions/thread"], ALL_RACES, True),
         # Some are seen of pairs of ops only.
-        pytest.param(["--case=threads/*", "--case=races/*"], ALL_RACES[:2], 0, marks=pytest.mark.nightly),
+        pytest.param(["--case=threads/*", "--case=races/*"], ALL_RACES[:2], False, marks=pytest.mark.nightly),
         # What a user sets stays.
-        (["--env=TSAN_OPTIONS=suppressions={}/known.supp", "--case=conditions/thread"], ALL_RACES[1:2], 0),
+        (["--env=TSAN_OPTIONS=suppressions={}/known.supp", "--case=conditions/thread"], ALL_RACES[1:2], False),
     ],
+    indirect=["one_processor"],
 )
-def test_races_are_reported(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    built: Built,
-    given: list[str],
-    races: Sequence[str],
-    processors: int,
-) -> None:
-    plugin = built("thread", SOURCE)
-    if processors:
-        request.getfixturevalue("one_processor")
+def test_races_are_reported(tmp_path: Path, built: Built, given: list[str], races: Sequence[str]) -> None:
     (tmp_path / "known.supp").write_text("race:defects::Count\n")
     words = [word.format(tmp_path) for word in given]
-    assert run_anew(tmp_path, *asked("thread", plugin, *words)).returncode == 1
+    assert run_anew(tmp_path, *asked("thread", built("thread", SOURCE), *words)).returncode == 1
     assert broken(report(tmp_path), RACES) == {*races}
 
 
@@ -422,15 +408,6 @@ def small(folder: Path, *compiled: str) -> Path:
 # The reference plugins, all that is native under sanitizers and under valgrind ---------------------------------------
 
 
-#: They make a call many times slower, and say so by the exit code of the process.
-PATIENT = ("--plugin=posix", "--plugin=memory", "--call-timeout=120", "--examples=20")
-
-
-def takes_long(test: Callable[..., None]) -> Callable[..., None]:
-    marked: Callable[..., None] = pytest.mark.nightly(pytest.mark.timeout(3600)(test))
-    return marked
-
-
 def native_with(tools: str, folder: Path) -> Path:
     """All that is native with these sanitizers; the folder that takes the place of the installed one."""
     for command in (
@@ -444,33 +421,41 @@ def native_with(tools: str, folder: Path) -> Path:
     return folder / "out" / "tffs_conformance" / "_native"
 
 
-def right_plugins_with(directory: Path, native: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setenv(NATIVE_DIRECTORY_VARIABLE, str(native))
-    done = run(directory, *PATIENT, *arguments)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    for plugin in ("posix", "memory"):
-        assert document.load(directory / "tffs-report" / plugin / "report.json").verdict == "conformant"
-
-
-@takes_long
-@pytest.mark.parametrize("tools", ["address,undefined", "thread"])
-def test_sanitizers_have_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: str) -> None:
-    right_plugins_with(tmp_path, native_with(tools, tmp_path), monkeypatch)
-
-
-@takes_long
-@needs_valgrind
-def test_valgrind_has_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    native = tmp_path / "native"
+def native_under_valgrind(folder: Path) -> Path:
+    """The installed one with a host that valgrind runs."""
+    native, name = folder / "native", "tffs-host"
     native.mkdir()
     for path in native_directory().iterdir():
-        if path.name != "tffs-host":
+        if path.name != name:
             (native / path.name).symlink_to(path)
-    host = native / "tffs-host"
-    host.write_text(f'#!/bin/sh\nexec valgrind --quiet --error-exitcode=99 {native_directory() / "tffs-host"} "$@"\n')
-    host.chmod(0o755)
-    # A process takes a second to start there.
-    right_plugins_with(tmp_path, native, monkeypatch, "--tier=quick", "--host-scope=module")
+    (native / name).write_text(
+        f'#!/bin/sh\nexec valgrind --quiet --error-exitcode=99 {native_directory() / name} "$@"\n'
+    )
+    (native / name).chmod(0o755)
+    return native
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    ("tools", "given"),
+    [
+        ("address,undefined", ()),
+        ("thread", ()),
+        # A process takes a second to start there.
+        pytest.param("valgrind", ("--tier=quick", "--host-scope=module"), marks=needs_valgrind),
+    ],
+)
+def test_tools_have_nothing_to_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: str, given: tuple[str, ...]
+) -> None:
+    """They make a call many times slower, and say so by the exit code of the process."""
+    native = native_under_valgrind(tmp_path) if tools == "valgrind" else native_with(tools, tmp_path)
+    monkeypatch.setenv(NATIVE_DIRECTORY_VARIABLE, str(native))
+    done = run(tmp_path, "--plugin=posix", "--plugin=memory", "--call-timeout=120", "--examples=20", *given)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    for plugin in ("posix", "memory"):
+        assert document.load(tmp_path / "tffs-report" / plugin / "report.json").verdict == "conformant"
 
 
 # Whose an error is, and what is read of a log ------------------------------------------------------------------------
@@ -493,9 +478,7 @@ WARNING: ThreadSanitizer: data race (pid=7)
 SUMMARY: ThreadSanitizer: data race (/opt/mine/libmine.so+0x17) in Write
 ==================
 """
-OF_CURL = "    #0\tadd\t/usr/lib/libcurl.so.4\t<null>\t0\n"
 OF_MINE = "    #0\tMake\t/opt/mine/libmine.so\t/src/a/table.cc\t12\n"
-LOST = "    [failed to restore the stack]\n"
 
 
 @pytest.mark.parametrize(
@@ -547,9 +530,9 @@ def read(written: str) -> list[Misuse]:
     ("first", "second", "said"),
     [
         (PLUGIN, OF_MINE, "data race in Make and libmine.so"),
-        (PLUGIN, LOST, "data race in libmine.so"),
+        (PLUGIN, "    [failed to restore the stack]\n", "data race in libmine.so"),
         # One of the two is of a library, of whose locks nothing is known.
-        (PLUGIN, OF_CURL, None),
+        (PLUGIN, "    #0\tadd\t/usr/lib/libcurl.so.4\t<null>\t0\n", None),
         ("/usr/lib/libcurl.so.4", OF_MINE, None),
     ],
 )
