@@ -31,7 +31,8 @@ def _flaw(
     """
     if counts[Verdict.VIOLATION]:
         violations = number(counts[Verdict.VIOLATION], "violation")
-        return Judgement(TargetVerdict.NOT_CONFORMANT, f"{violations}{_untried(untried)}")
+        said = "" if left_out is not None else _untried(untried)
+        return Judgement(TargetVerdict.NOT_CONFORMANT, f"{violations}{said}")
     if left_out is not None:
         return Judgement(TargetVerdict.INCOMPLETE, "; ".join((left_out, _open(not_run))) if not_run else left_out)
     if counts[Verdict.ERROR]:
