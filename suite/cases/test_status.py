@@ -192,18 +192,12 @@ def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
         readings = {name: got.code in codes for name, codes in cell.readings.items()}
         if op == "is_directory" and got.value:
             readings = dict.fromkeys(readings, False)
-        case.check.reading(
-            cell.clause, readings, f"code={got.code}" + value_of(op, got), got.message, of=Answer.of(got)
-        )
+        value = f" value={got.value}" if op == "is_directory" else ""
+        case.check.reading(cell.clause, readings, f"code={got.code}{value}", got.message, of=Answer.of(got))
     elif cell.accepts == frozenset(Code):
         case.check.note(cell.clause, f"code={got.code}", got.message)
     else:
         case.check.status(cell.clause, got, *cell.accepts)
-
-
-def value_of(op: str, got: Outcome[object]) -> str:
-    """The return value, for ops that have a check on it."""
-    return f" value={got.value}" if op == "is_directory" else ""
 
 
 def finish(got: Outcome[object]) -> None:

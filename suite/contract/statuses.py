@@ -107,10 +107,6 @@ def _directory(op: str) -> Cell:
     return _one(f"{op}.directory-is-failed-precondition", Code.FAILED_PRECONDITION)
 
 
-def _empty_path(op: str) -> Cell:
-    return GUARDED if op in CHANGING else Cell(f"{op}.unnamed-situations", ALL_CODES)
-
-
 #: Two sentences of the interface fit: a parent does not exist, and a parent is a file.
 _FAR_BELOW = Cell(
     "paths.far-below-a-file",
@@ -124,7 +120,8 @@ _FAR_BELOW = Cell(
 def _row(op: str, **cells: Cell) -> dict[str, Cell]:
     """A row of a table. The keywords are the situations, with underscores for hyphens."""
     given = {name.replace("_", "-"): cell for name, cell in cells.items()}
-    row = {BELOW_A_FILE: _below(op), FAR_BELOW_A_FILE: _FAR_BELOW, EMPTY_PATH: _empty_path(op), **given}
+    empty = GUARDED if op in CHANGING else Cell(f"{op}.unnamed-situations", ALL_CODES)
+    row = {BELOW_A_FILE: _below(op), FAR_BELOW_A_FILE: _FAR_BELOW, EMPTY_PATH: empty, **given}
     return {situation: row[situation] for situation in SITUATIONS}
 
 

@@ -78,14 +78,9 @@ def check(said: Statement, claims: Claims) -> CheckRecord:
         said.reading,
         said.said,
         said.times,
-        told_apart(said, verdict),
+        False if verdict is Verdict.INFORMATIONAL and not said.holds else None,
         *(() if said.holds else (said.op, said.kind, said.code, said.loses)),
     )
-
-
-def told_apart(said: Statement, verdict: Verdict) -> bool | None:
-    """What a record says of whether a statement holds, where its verdict does not."""
-    return False if verdict is Verdict.INFORMATIONAL and not said.holds else None
 
 
 def _counts(said: Statement, claims: Claims) -> bool:

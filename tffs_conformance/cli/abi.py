@@ -42,7 +42,8 @@ def abi(plugin: str, every: bool) -> None:
     if found.untold:
         click.echo(f"  {_named(found.untold, most)} may be there or not: copies of templates are not in the tables")
     click.echo("TensorFlow")
-    for group, reasons in itertools.groupby(found.releases, key=lambda release: _lacking(found, release)):
+    lacking = {release: tuple(one for one in found.missing if release in one.releases) for release in found.releases}
+    for group, reasons in itertools.groupby(found.releases, key=lacking.__getitem__):
         releases = spans([*reasons], found.releases)
         click.echo(f"  {releases:<18}{'does not load' if group else 'loads'}")
         for one in group:
@@ -51,11 +52,6 @@ def abi(plugin: str, every: bool) -> None:
         click.echo(f"To do: {remedy}")
     if not found.loads:
         raise SystemExit(1)
-
-
-def _lacking(found: Abi, release: str) -> tuple[Symbols, ...]:
-    """What a release lacks."""
-    return tuple(one for one in found.missing if release in one.releases)
 
 
 def _remedies(found: Abi) -> Iterator[str]:

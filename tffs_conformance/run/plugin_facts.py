@@ -101,11 +101,13 @@ def facts(target: Target, seen: PluginSeen, profile: str | None, variables: Coll
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = REACHED if target.through else entry.present if entry else frozenset()
     interface = " and its interface" if target.through else ""
+    here = Path.cwd()
     # A sandbox is on this machine: a baseline from outside of it is one of the same.
     elsewhere = target.host_command and not is_in_one(target.host_command)
     machine = f"behind {target.host_command[0]}" if elsewhere else f"on {platform.system()}"
     return TargetFacts(
-        plugin=str(_from_here(target.plugin)),
+        # As a person types it: reports are compared between machines.
+        plugin=str(target.plugin.relative_to(here) if target.plugin.is_relative_to(here) else target.plugin),
         name=target.name,
         sha256=seen.sha256,
         size=seen.size,
@@ -154,11 +156,6 @@ def _symbols(groups: Sequence[Symbols]) -> tuple[AbiSymbols, ...]:
         )
         for one in groups[:MOST_GROUPS]
     )
-
-
-def _from_here(plugin: Path) -> Path:
-    """The path of a plugin below the working directory as a person types it: reports are compared between machines."""
-    return plugin.relative_to(Path.cwd()) if plugin.is_relative_to(Path.cwd()) else plugin
 
 
 def _answered_by(op: str, present: frozenset[str]) -> Literal["plugin", "default", "absent"]:
