@@ -137,8 +137,8 @@ PROFILES = {
     [
         ("read-only", ""),
         (changes("unsupported"), ""),
-        (DENYING, ""),
-        (f"{DENYING},no-tree-ops", ""),
+        (DENYING, "read_only = true"),
+        (f"{DENYING},no-tree-ops", "read_only = true"),
         (changes("refused"), "read_only = true"),
     ],
     ids=["null", "unsupported", "denied", "denied-or-null", "refused"],

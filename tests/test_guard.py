@@ -1,6 +1,7 @@
 """The guard: nobody's files are harmed; and names as core treats them."""
 
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from hypothesis import given
@@ -59,6 +60,10 @@ def test_a_translation_that_leaves_is_refused(plain: str) -> None:
         Guard(OWN).admit("delete_recursively", [OWN + "/a"], [plain])
 
 
+#: What no name in a directory depends on.
+COUNT = count()
+
+
 def in_hex(uri: str) -> str:
     return paths.translate(uri).encode().hex()
 
@@ -74,8 +79,9 @@ def test_admits_what_is_no_path(uri: str, translate: Callable[[str], str]) -> No
 @pytest.mark.parametrize(
     "translate",
     [lambda _: "", lambda _: ".", lambda _: "2f746d70", lambda uri: in_hex(uri)[:12], paths.basename,
-     lambda uri: in_hex(paths.dirname(paths.dirname(uri))), lambda uri: paths.translate(uri) + ";0/../../.."],
-    ids=["nothing", "here", "one-name", "cut", "last-name", "two-above", "climbs"],
+     lambda uri: in_hex(paths.dirname(paths.dirname(uri))), lambda uri: paths.translate(uri) + ";0/../../..",
+     lambda uri: f"file{len(uri)}", lambda _: f"tmp{next(COUNT)}"],
+    ids=["nothing", "here", "one-name", "cut", "last-name", "two-above", "climbs", "length", "count"],
 )  # fmt: skip
 def test_refuses_what_does_not_depend_on_the_directory(translate: Callable[[str], str]) -> None:
     with pytest.raises(RefusedError):

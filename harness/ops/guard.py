@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from . import paths
 from .tables import CHANGING
 
+#: What may stand between a path and a version of it.
+_MARKS = tuple(";@?#!")
+
 
 class RefusedError(Exception):
     """An op was not sent to the plugin, because it could change what is not the case's. The text says which path."""
@@ -69,11 +72,21 @@ class Guard:
         )
 
     def _stands_for(self, name: str, plain: str, translate: Callable[[str], str]) -> bool:
-        """Whether `plain` is no path, or has more behind it than that of `name`, and depends on the case's directory.
+        """Whether `plain` is no path, or has a mark behind it that no path has, and stands for `name` alone.
 
-        It does where the same name in a directory of another name is translated otherwise.
+        It does where it is the same again, and where names of the same length that differ in the last letter of the
+        case's directory, or in their own last one, are translated otherwise.
         """
         *above, own = self._components
         below = paths.components(paths.parse(name).path)[len(above) + 1 :]
-        is_opaque = "/" not in plain or paths.clean(plain).startswith(paths.translate(name))
-        return is_opaque and plain != translate("/".join([self._prefix, *above, f"not-{own}", *below]))
+        rest = paths.clean(plain).removeprefix(paths.translate(name))
+        if "/" in plain and rest[:1] not in _MARKS:
+            return False
+        beside = ["/".join([self._prefix, *above, _other(own), *below])]
+        beside += ["/".join([self._prefix, *above, own, *below[:-1], _other(below[-1])])] if below else []
+        return translate(name) == plain and plain not in map(translate, beside)
+
+
+def _other(name: str) -> str:
+    """A name of the same length."""
+    return name[:-1] + ("0" if name[-1] != "0" else "1")

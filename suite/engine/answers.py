@@ -38,7 +38,7 @@ _GIVES: Mapping[StatementKind, frozenset[str]] = {
     StatementKind.TYPE: frozenset({"stat", "is_directory"}),
 }
 #: The codes with which a value comes.
-_WITH_A_VALUE = (str(Code.OK), str(Code.OUT_OF_RANGE))
+WITH_A_VALUE = (str(Code.OK), str(Code.OUT_OF_RANGE))
 #: What is called after an answer, before it is compared.
 _AFTERWARDS = re.compile(r".*cleanup|close|flush_caches")
 
@@ -97,7 +97,7 @@ class Answer:
 
     def with_values(self, kind: StatementKind, wanted: object, got: object) -> "Answer":
         """The answer with these values in it, whose kind is known by their name."""
-        if self.code not in (None, *_WITH_A_VALUE):
+        if self.code not in (None, *WITH_A_VALUE):
             return replace(self, values=(wanted, got))
         code = str(got) if isinstance(got, Code) else None
         of_bytes = isinstance(wanted, bytes) and isinstance(got, bytes)
@@ -114,7 +114,7 @@ class Answer:
             asked = _GIVES[kind] if of_bytes else {op} & _GIVES.get(kind, frozenset())
             looked = next((it for name, _, it in reversed(calls) if name in asked and isinstance(it, Outcome)), None)
             is_empty = of_bytes or (self.values is not None and not self.values[1])
-            if looked is not None and is_empty and str(looked.code) not in _WITH_A_VALUE:
+            if looked is not None and is_empty and str(looked.code) not in WITH_A_VALUE:
                 return replace(self, op=looked.op, kind=StatementKind.CODE, code=str(looked.code))
         return replace(self, op=op, kind=kind)
 

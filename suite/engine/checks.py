@@ -15,7 +15,7 @@ from ...reports.model.redaction import Redaction
 from ..contract.catalogue import clause
 from ..judge.evidence import Statement
 from . import bounds
-from .answers import UNKNOWN, Answer, kind_of
+from .answers import UNKNOWN, WITH_A_VALUE, Answer, kind_of
 from .callformat import ValueFormat, differing
 from .sharing import Statements
 
@@ -31,6 +31,8 @@ _RANDOM = (
 )
 
 
+#: What an answer with the code of an error need not have. Whatever the code is, bytes and names are compared.
+_OF_A_SUCCESS = (StatementKind.RETURNED, StatementKind.LENGTH, StatementKind.TYPE, StatementKind.TIME)
 #: What an op may answer rightly where a step before it did less than it said: that is no news of this op.
 MAY_BE_RIGHT = {("delete_dir", Code.FAILED_PRECONDITION)}
 
@@ -201,9 +203,10 @@ class Checks:
             if answer.code != of.code:
                 said_so = replace(said_so, got=f"{got} with {answer.code}")
             about = {name: getattr(answer, name) for name in ("op", "code", "values", "loses")}
-            if answer.code is None and self._wrong == (answer.op, said_so.at):
+            if answer.kind in _OF_A_SUCCESS and answer.code is None and self._wrong == (answer.op, said_so.at):
                 return holds
-            self._wrong = (answer.op, said_so.at) if answer.code is not None else self._wrong
+            if answer.code not in (None, *WITH_A_VALUE):
+                self._wrong = (answer.op, said_so.at)
             said_so = replace(said_so, kind=answer.kind or StatementKind.OTHER, **about)
         self.made.add(said_so)
         return holds

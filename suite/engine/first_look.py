@@ -24,6 +24,8 @@ from .target import Target
 from .workbench import HostedFilesystem, Workbench
 
 CONTENT = b"plain"
+#: With what an op refuses to change what is only read.
+REFUSING = (Code.UNIMPLEMENTED, Code.PERMISSION_DENIED, Code.FAILED_PRECONDITION)
 #: The ops that change something, and where each is called: of these `file` is there, and so is the directory `below`.
 CHANGES: Mapping[str, tuple[str, ...]] = {
     "new_writable_file": ("written",),
@@ -76,12 +78,7 @@ def _look(bench: Workbench) -> Knowledge:
 
 
 def refusals(bench: Workbench) -> dict[str, Code]:
-    """The code of each op that changes something, where all refuse to: the storage is only read.
-
-    Where the profile claims that, those that refuse. One that is NULL does, and one that changes something does not.
-    """
-    claimed = bench.target.claims.get(READ_ONLY) is True
-    codes = {Code.UNIMPLEMENTED, Code.PERMISSION_DENIED} | ({Code.FAILED_PRECONDITION} if claimed else set())
+    """The code of each op that refuses to change something: one that is NULL does, one that changes something not."""
     directory = bench.directory("refused")
     inside = paths.basename(directory)
     backing = bench.backing if bench.target.backing is not None else None
@@ -92,10 +89,8 @@ def refusals(bench: Workbench) -> dict[str, Code]:
             before = backing.tree(inside) if backing else {}
             uris = [paths.join(directory, name) for name in names]
             code = getattr(fs, op)(*uris).code if op in fs.present else Code.UNIMPLEMENTED
-            if code in codes and (not backing or backing.tree(inside) == before):
+            if code in REFUSING and (not backing or backing.tree(inside) == before):
                 found[op] = code
-            elif not claimed:
-                break
 
     if backing:
         backing.write(f"{inside}/file", CONTENT)
@@ -104,7 +99,7 @@ def refusals(bench: Workbench) -> dict[str, Code]:
         bench.alone(Guard(directory), ask)
     if backing:
         backing.delete_tree(inside)
-    return found if claimed or len(found) == len(CHANGES) else {}
+    return found
 
 
 def _unusable(bench: Workbench) -> str | None:
@@ -146,7 +141,12 @@ class Look:
             self._bench.make_root()
         except BlockedError as blocked:
             absent = {blocked.op: Code.UNIMPLEMENTED} if blocked.absent else {}
-            refusing = absent | ({} if blocked.death else refusals(self._bench))
+            found = {} if blocked.death else refusals(self._bench)
+            # What has lost the right to write refuses, too: only who claims it means it.
+            is_claimed = self._bench.target.claims.get(READ_ONLY) is True
+            if not is_claimed and found != dict.fromkeys(CHANGES, Code.UNIMPLEMENTED):
+                found = {}
+            refusing = absent | found
             if refusing.keys() <= self._unimplemented.keys():
                 raise
             self._unimplemented |= refusing

@@ -19,7 +19,7 @@ from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ...harness.targets.backing import BackingUnableError
 from ..contract.claims import Value, meanings
-from .first_look import refusals
+from .first_look import CHANGES, refusals
 from .setup import LOCKED
 from .workbench import HostedFilesystem, Workbench
 
@@ -361,7 +361,7 @@ def observations(bench: Workbench) -> Iterator[Observation]:
 
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
-    if question is _read_only and not bench.root_made and refusals(bench):
+    if question is _read_only and not bench.root_made and refusals(bench).keys() == CHANGES.keys():
         return True, "each op that changes something is NULL or refuses to"
     directory = bench.directory(f"probe/{key}")
     bench.make_root()

@@ -71,8 +71,9 @@ class Setup:
         raise BlockedError(outcome.op, f"{outcome.code} {outcome.message}")
 
     def may_refuse(self, outcome: Outcome[object]) -> None:
-        """End the case where an op was refused for what is open, or because as many files are open as there can be."""
-        calls, limit = self._surroundings.trace, self._surroundings.bench.claims.limits.get("max_open_files")
+        """End the case where the profile says that an op is refused for what is open, or that so many can be open."""
+        calls, claims = self._surroundings.trace, self._surroundings.bench.claims
+        limit = claims.limits.get("max_open_files")
         at = next((k for k, call in enumerate(calls) if call[2] is outcome), len(calls) - 1)
         op, arguments = calls[at][:2]
         opened: dict[object, bytes] = {}
@@ -84,8 +85,10 @@ class Setup:
                 opened.pop(given[0], None)
         if op.startswith("new_") and outcome.code is Code.RESOURCE_EXHAUSTED and limit and len(opened) >= limit:
             raise BeyondLimitsError(f"the profile limits max_open_files to {limit}, and more are needed")
-        changed = tuple(one + b"/" for one in arguments if op in CHANGES and isinstance(one, bytes))
-        if outcome.code in LOCKED and any((path + b"/").startswith(changed) for path in opened.values()):
+        named = [one for one in arguments if isinstance(one, bytes)][op == "copy_file" :]
+        changed = tuple(path + b"/" for path in named if op in CHANGES)
+        is_open = any((path + b"/").startswith(changed) for path in opened.values())
+        if outcome.code in LOCKED and is_open and OPEN_IS_FREE in claims.unsupported:
             said = f"{op}: code={outcome.code}"
             self._check.record(OPEN_IS_FREE, False, "code=OK", said, declared=True, of=Answer.of(outcome))
             raise BeyondLimitsError(f"{op} answers {outcome.code} for what is open")

@@ -77,7 +77,8 @@ class Walk:
     def _as_expected(self, step: Step, outcome: Outcome[object], expectation: Expectation) -> bool:
         case = self._case
         if not is_right_code(outcome, expectation):
-            case.setup.may_refuse(outcome)
+            if Code.OK in expectation.codes:
+                case.setup.may_refuse(outcome)
             case.check.status(self._instead or expectation.clause, outcome, *expectation.codes)
             return False
         wrong = wrong_value(outcome, expectation, self._relative)
