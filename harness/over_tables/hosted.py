@@ -106,7 +106,7 @@ class HostedOps(Filesystem):
     def names(self, op: str, *uris: str) -> list[str]:
         """What an op gets for these URIs. Raises RefusedError where the guard does not admit that."""
         translated = [self.translate(uri) for uri in uris]
-        self._guard.admit(op, uris, translated, self.translate)
+        self._guard.admit(op, uris, translated, lambda uri: self.translate_name(uri).value or "")
         return translated
 
     def _by_path(self, op: str, *uris: str) -> Outcome[None]:
