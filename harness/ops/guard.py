@@ -29,6 +29,8 @@ class Guard:
         if not self._components:
             raise ValueError(f"{directory!r} names a root, which cannot be given to a case")
         self._making = making
+        #: The names for which it was asked what stands for them.
+        self._admitted: set[tuple[str, str]] = set()
 
     def admit(
         self,
@@ -64,8 +66,9 @@ class Guard:
     def _admit_translation(self, op: str, name: str, plain: str, translate: Callable[[str], str]) -> None:
         # A plugin may translate a URI into anything. The result must at least contain the name of the case's directory.
         parts = paths.components(paths.parse(plain).path if "://" in plain else plain)
-        is_inside = self._components[-1] in parts or self._making or self._stands_for(name, plain, translate)
-        if parts and ".." not in parts and is_inside:
+        is_inside = self._components[-1] in parts or self._making or (name, plain) in self._admitted
+        if parts and ".." not in parts and (is_inside or self._stands_for(name, plain, translate)):
+            self._admitted |= set() if is_inside else {(name, plain)}
             return
         raise RefusedError(
             f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case"
@@ -77,16 +80,13 @@ class Guard:
         It does where it is the same again, and where names of the same length that differ in the last letter of the
         case's directory, or in their own last one, are translated otherwise.
         """
-        *above, own = self._components
-        below = paths.components(paths.parse(name).path)[len(above) + 1 :]
         rest = paths.clean(plain).removeprefix(paths.translate(name))
         if "/" in plain and rest[:1] not in _MARKS:
             return False
-        beside = ["/".join([self._prefix, *above, _other(own), *below])]
-        beside += ["/".join([self._prefix, *above, own, *below[:-1], _other(below[-1])])] if below else []
-        return translate(name) == plain and plain not in map(translate, beside)
-
-
-def _other(name: str) -> str:
-    """A name of the same length."""
-    return name[:-1] + ("0" if name[-1] != "0" else "1")
+        parts = paths.components(paths.parse(name).path)
+        for place in {len(self._components) - 1, len(parts) - 1}:
+            last = "0" if parts[place][-1] != "0" else "1"
+            other = [*parts[:place], parts[place][:-1] + last, *parts[place + 1 :]]
+            if plain == translate("/".join([self._prefix, *other])):
+                return False
+        return plain == translate(name)
