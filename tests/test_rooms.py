@@ -72,17 +72,6 @@ def test_a_room_includes_what_it_stands_on(room: str, others: list[str]) -> None
     assert list(strangers(room, PLUGINS / room)) == others
 
 
-def test_what_is_to_be_read_in_an_afternoon() -> None:
-    """The README says about how long it is, and it stays that long."""
-    text = (PLUGINS / "objectstore" / "README.md").read_text(encoding="utf-8")
-    section = text.partition("## An afternoon of reading")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| (`.*`) \| (\d+) \|", section, re.MULTILINE)
-    files = ([PLUGINS / "objectstore" / name for name in re.findall(r"`([^`]+)`", row)] for row, _ in rows)
-    lengths = [sum(len(path.read_text(encoding="utf-8").splitlines()) for path in some) for some in files]
-    assert [int(said) for _, said in rows] == pytest.approx(lengths, abs=20)
-    assert 1400 < sum(lengths) < 1600
-
-
 def test_objectstore_says_nothing_of_dragonfly() -> None:
     files = [path for path in (PLUGINS / "objectstore").rglob("*") if path.suffix in {".cc", ".h"}]
     assert len(files) > 80
