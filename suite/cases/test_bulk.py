@@ -33,11 +33,6 @@ BLOCK = 4 * KIB
 MORE = b"more"
 
 
-def _now_and_then(size: int) -> bytes:
-    """Every other block is one of zeros."""
-    return b"".join(bytes(BLOCK) if k % 2 else content(BLOCK) for k in range(size // BLOCK + 1))[:size]
-
-
 #: What fills a file of a size. Blocks of zeros, of all sizes up to a quarter of it, begin and end where blocks do.
 FILLINGS: dict[str, Callable[[int], bytes]] = {
     "varied": content,
@@ -45,7 +40,7 @@ FILLINGS: dict[str, Callable[[int], bytes]] = {
     "zeros-at-the-start": lambda size: bytes(size // 2) + content(size)[size // 2 :],
     "zeros-in-the-middle": lambda size: content(size // 4) + bytes(size // 2) + content(size)[size // 4 + size // 2 :],
     "zeros-at-the-end": lambda size: content(size // 2) + bytes(size - size // 2),
-    "zeros-now-and-then": _now_and_then,
+    "zeros-now-and-then": lambda size: ((content(BLOCK) + bytes(BLOCK)) * (size // BLOCK + 1))[:size],
     "alike": lambda size: b"x" * size,
     "ones": lambda size: b"\xff" * size,
 }

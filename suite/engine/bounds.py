@@ -17,7 +17,6 @@ from ...harness.ops.outcomes import Outcome, Read
 from ...harness.over_tables.raw import Call
 from ...reports.model.records import CaseRecord
 from ...reports.model.redaction import PIECE, Redaction
-from ...reports.model.verdicts import Verdict
 from ...reports.plain import dumps, plain
 from .callformat import Cut, ValueFormat, unsplit
 
@@ -154,11 +153,6 @@ def fitted(record: CaseRecord) -> CaseRecord:
         if _length(short) <= RECORD:
             break
     return short
-
-
-def is_remarkable(verdict: Verdict) -> bool:
-    """Whether the calls of a case with this verdict are kept."""
-    return verdict in (Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED, Verdict.ERROR)
 
 
 def _length(record: CaseRecord) -> int:

@@ -82,7 +82,8 @@ def recorded(case: Case, evidence: Evidence) -> CaseRecord:
     short = bounds.fitted(record)
     # A trial has a trace of its own only where it stands for its case.
     cut = short is not record or any("… (" in op for op in ops)
-    if bounds.is_remarkable(judged.verdict) and not case.check.any_clause and cut:
+    is_remarkable = judged.verdict in (Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED, Verdict.ERROR)
+    if is_remarkable and not case.check.any_clause and cut:
         short = replace(short, cut=case.bench.keeper.calls(case.id, trace, form))
     return short
 

@@ -31,7 +31,10 @@ class Judged:
 def judge(evidence: Evidence, claims: Claims) -> Judged:
     """The checks and the verdict of a case. Every clause that it declares has one check at least."""
     ended, reason = evidence.ended, evidence.reason
-    said = [*blamed(evidence), *(one for one in evidence.statements if _counts(one, claims))]
+    # What only prepared its stimulus passes nothing.
+    said = [*blamed(evidence)]
+    said += [one for one in evidence.statements
+             if not one.prepared or not (one.holds or checks.verdict(one, claims) in PASSES)]  # fmt: skip
     said += _survived(evidence, said)
     if not said and ended is Ending.WHOLE:
         ended, reason = Ending.BROKEN, "the case made no check"
@@ -81,11 +84,6 @@ def check(said: Statement, claims: Claims) -> CheckRecord:
         False if verdict is Verdict.INFORMATIONAL and not said.holds else None,
         *(() if said.holds else (said.op, said.kind, said.code, said.loses)),
     )
-
-
-def _counts(said: Statement, claims: Claims) -> bool:
-    """Whether a statement says something of the case: what only prepared its stimulus passes nothing."""
-    return not said.prepared or not (said.holds or checks.verdict(said, claims) in PASSES)
 
 
 def _passes_uncalled(said: Statement, evidence: Evidence, claims: Claims) -> bool:

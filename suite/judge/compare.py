@@ -118,7 +118,11 @@ class Spot(Struct, frozen=True):
 def compare(then: Report, now: Report) -> Comparison:
     """What changed from one report to another, in what the newer one was to run."""
     cases_now = {case.id: case for case in now.cases}
-    cases_then = {case.id: case for case in then.cases if case.id in cases_now or _is_missed(case, then, now)}
+    # A case that names no tier counts for that of its run.
+    tiers = _tiers(now) if now.left_out is None else ()
+    cases_then = {
+        case.id: case for case in then.cases if case.id in cases_now or (case.tier or then.suite.tier) in tiers
+    }
     demanding = frozenset(name for name in then.clauses.keys() & now.clauses.keys() if _demands_else(then, now, name))
     changes: list[Change] = []
     for name in sorted(cases_then.keys() | cases_now.keys()):
@@ -180,13 +184,12 @@ def _spot(checks: Sequence[CheckRecord]) -> Spot:
     seen = {check.verdict for check in checks}
     verdicts = tuple(verdict for verdict in WORST_FIRST if verdict in seen)
     decides = Verdict.VIOLATION if Verdict.VIOLATION in seen else verdicts[0]
-    got = {_answer(check) for check in checks if check.verdict is decides and _is_compared(check)}
+    # What conforms may do so with other values each time.
+    compared = [
+        check for check in checks if check.verdict is decides and (decides is not Verdict.CONFORM or check.reading)
+    ]
+    got = {_answer(check) for check in compared}
     return Spot(verdicts, tuple(sorted(got)))
-
-
-def _is_compared(check: CheckRecord) -> bool:
-    """What conforms may do so with other values each time."""
-    return check.verdict is not Verdict.CONFORM or check.reading is not None
 
 
 def _answer(check: CheckRecord) -> str:
@@ -217,11 +220,6 @@ def _tiers(report: Report) -> tuple[Any, ...]:
     """The tiers that a report is of."""
     tiers: tuple[Any, ...] = get_args(Tier)
     return tiers[: tiers.index(report.suite.tier) + 1]
-
-
-def _is_missed(case: CaseRecord, then: Report, now: Report) -> bool:
-    """Whether the newer run was to run a case that it lacks. A case that names no tier counts for that of its run."""
-    return now.left_out is None and (case.tier or then.suite.tier) in _tiers(now)
 
 
 def _of_a_missing_case(then: Report, case: CaseRecord) -> Before:
