@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.test_choices import DENYING
 from tests.test_suite import judged_report, refused, report, run
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.harness.targets import profile
@@ -154,7 +153,6 @@ def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, se
         ("no-sync", "read_only = true", "--tier=smoke", "under-declared"),
         ("no-sync", "read_only = false", "--tier=smoke", "kept"),
         ("denied:delete_file,denied:rename_file", "read_only = true", "--tier=smoke", "kept"),
-        (DENYING, "read_only = false", "--tier=smoke", "broken"),
         ("read-only", "read_only = false", "--tier=smoke", "broken"),
     ],
 )
