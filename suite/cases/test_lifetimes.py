@@ -12,7 +12,6 @@ from ...harness.ops.outcomes import Outcome
 from ..engine.answers import written
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
-from ..engine.setup import OPEN_IS_FREE
 from ..judge.blame import SURVIVED
 
 CONTENT = b"the content of a file"
@@ -216,7 +215,7 @@ BEFALLS: dict[str, tuple[str, Callable[[Case, str], None]]] = {
 @full
 @pytest.mark.parametrize("befallen", list(BEFALLS))
 @pytest.mark.parametrize("op", [READER, REGION])
-@clauses("common.objects-outlive-their-path", OPEN_IS_FREE, "data.is-constant", *SURVIVED)
+@clauses("common.objects-outlive-their-path", "data.is-constant", *SURVIVED)
 def test_path_changes(case: Case, op: str, befallen: str) -> None:
     """A file or region is looked at before and after something befell its path."""
     needed, befall = BEFALLS[befallen]
@@ -226,7 +225,6 @@ def test_path_changes(case: Case, op: str, befallen: str) -> None:
     address = got.data(0, 0).value[0] if isinstance(got, MemoryRegion) else 0
     look(got)
     befall(case, uri)
-    case.check.that(OPEN_IS_FREE, True, befallen, befallen)
     seen = look(got)
     readings = {"kept": seen == CONTENT, "follows": seen == NEW, "refused": True}
     case.check.reading("common.objects-outlive-their-path", readings, f"{befallen}: {seen!r}")
@@ -240,7 +238,7 @@ def test_path_changes(case: Case, op: str, befallen: str) -> None:
 @full
 @pytest.mark.parametrize("befallen", ["deleted", "renamed", "replaced"])
 @pytest.mark.parametrize("op", [WRITABLE, APPENDABLE])
-@clauses("common.objects-outlive-their-path", OPEN_IS_FREE, *SURVIVED)
+@clauses("common.objects-outlive-their-path", *SURVIVED)
 def test_path_of_a_writer_changes(case: Case, op: str, befallen: str) -> None:
     """A file is written on after something befell its path."""
     needed, befall = BEFALLS[befallen]
@@ -251,7 +249,6 @@ def test_path_of_a_writer_changes(case: Case, op: str, befallen: str) -> None:
         case.setup.require(file.append(b"before"))
         case.setup.require(file.flush())
     befall(case, uri)
-    case.check.that(OPEN_IS_FREE, True, befallen, befallen)
     codes = [file.append(b" after").code, file.flush().code, file.close().code]
     file.cleanup()
     refused = any(code is not Code.OK for code in codes)

@@ -36,9 +36,6 @@ FILES, LISTED = 5, 2.0
 
 #: The greatest number of files that are opened at once.
 MOST_OPEN = 200
-#: Names with special characters, beyond ASCII, and that are not UTF-8; the claim by which of them are taken.
-ODD_NAMES = ("a*:b", "\u00e9", "\udcff")
-KINDS = {"+++": "bytes", "++-": "utf-8", "+--": "ascii", "-+-": "windows", "-++": "windows"}
 
 
 class UnknownAnswerError(Exception):
@@ -176,16 +173,6 @@ def _open_files(place: QuestionPlace) -> tuple[Value, str]:
     return "free", "an open file was replaced and deleted"
 
 
-def _names(place: QuestionPlace) -> tuple[Value, str]:
-    taken = ""
-    for name in ODD_NAMES:
-        file = place.fs.new_writable_file(place.uri(name)).value
-        taken += "+" if file is not None and file.close().ok else "-"
-    if taken not in KINDS:
-        raise UnknownAnswerError(f"whether {', '.join(map(ascii, ODD_NAMES))} are taken: {taken}")
-    return KINDS[taken], f"whether {', '.join(map(ascii, ODD_NAMES))} are taken: {taken}"
-
-
 def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
     uri = place.write("file")
     with ExitStack() as stack:
@@ -317,7 +304,6 @@ CLAIMS: Mapping[str, Question] = {
     "visibility": _visibility,
     "atomic_rename": _atomic_rename,
     "open_files": _open_files,
-    "names": _names,
     "memory_regions": _memory_regions,
     "transactions": _has_ops("transactions"),
     "configuration": _has_ops("configuration"),

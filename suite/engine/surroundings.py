@@ -161,7 +161,7 @@ class Surroundings:
         """A path in the case's own directory, whether that is made or not."""
         uri = paths.join(self.directory, *names)
         if ILLEGAL not in self._clauses:
-            self._within(self.bench.claims.too_long(uri))
+            self.within_limits(uri)
         return uri
 
     @property
