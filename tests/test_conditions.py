@@ -251,7 +251,7 @@ RIGHT: list[Any] = [
     (["--plugin=memory"], {"processes": ["processes.work-side-by-side"], "exits": [EXIT_CLOSED, EXIT_SYNCED]}),
     pytest.param(["--plugin=memory"], {"out-of-memory": []}, marks=pytest.mark.nightly),
     pytest.param(with_choices("all,slash-behind-directories"), {"out-of-memory": [], "processes": [], "exits": []},
-                 marks=pytest.mark.long),
+                 marks=pytest.mark.nightly),
     (with_choices("all,no-optional-ops"), {"exits": [EXIT_SYNCED]}),
     (OBJECTS[:1], {"processes": []}),
     (OBJECTS[:2], {"exits": [EXIT_SYNCED]}),

@@ -128,7 +128,7 @@ def test_each_tool_can_be_asked_for() -> None:
         pytest.param(MEMCHECK, "objectstore_minimal", marks=needs_valgrind),
         pytest.param(MEMCHECK, "memory", marks=[needs_valgrind, pytest.mark.nightly]),
         pytest.param("--sanitizer=address", PLUGINS / "posix" / "plugin.cc", marks=compiles),
-        pytest.param("--sanitizer=thread", PLUGINS / "posix" / "plugin.cc", marks=compiles),
+        pytest.param("--sanitizer=thread", PLUGINS / "posix" / "plugin.cc", marks=[compiles, pytest.mark.nightly]),
     ],
 )
 def test_shards_of_right_plugin_merge(tmp_path: Path, built: Built, given: str, plugin: str | Path) -> None:
