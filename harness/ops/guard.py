@@ -75,7 +75,7 @@ class Guard:
         )
 
     def _stands_for(self, name: str, plain: str, translate: Callable[[str], str]) -> bool:
-        """Whether `plain` is no path, or has a mark behind it that no path has, and stands for `name` alone.
+        """Whether `plain` is no path, or has a mark after it that no path has, and stands for `name` alone.
 
         It does where it is the same again, and where names of the same length that differ in the last letter of the
         case's directory, or in their own last one, are translated otherwise.

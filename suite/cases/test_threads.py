@@ -154,7 +154,7 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.stat(file)
             program.flush_caches()
             program.stat(file)
-            # Nobody waits here for a listing that is late.
+            # This program waits for no listing that is late.
             program.entries_op("get_children", inner if "listing_delay_ms" in case.bench.claims.limits else directory)
             program.path_op("rename_file", file, moved)
             _read(program, moved, 400)

@@ -142,7 +142,7 @@ class Look:
         except BlockedError as blocked:
             absent = {blocked.op: Code.UNIMPLEMENTED} if blocked.absent else {}
             found = {} if blocked.death else refusals(self._bench)
-            # What has lost the right to write refuses, too: only who claims it means it.
+            # What has lost the right to write refuses, too: only a claim says that it is meant.
             is_claimed = self._bench.target.claims.get(READ_ONLY) is True
             if not is_claimed and found != dict.fromkeys(CHANGES, Code.UNIMPLEMENTED):
                 found = {}

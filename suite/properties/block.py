@@ -43,7 +43,7 @@ class HistoryBlock:
         # What is left out is a sample of all, and the same one each time.
         random.Random(case.bench.target.seed).shuffle(made)
         direct = isinstance(fs, HostFilesystem) and not any(case.bench.seeds(fs, op) for op in MAKES)
-        # In a program of the host nobody waits for a listing that is late.
+        # A program of the host waits for no listing that is late.
         late = LISTS if "listing_delay_ms" in case.bench.claims.limits else frozenset[str]()
         together = fs.present - late
         self._waiting = [small for small in made if direct and together.issuperset(small.ops)]
