@@ -182,7 +182,7 @@ def test_a_case_that_looks_behind_the_ops_has_to_be_marked(bench: Workbench, loo
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_set_up_within_a_set_up_ends_with_the_outer_one(bench: Workbench, fails: bool) -> None:
+def test_inner_set_up_ends_with_the_outer(bench: Workbench, fails: bool) -> None:
     setup = Case(bench, "read/a", (), "").setup
     assert not setup.active
     with setup:
@@ -367,3 +367,24 @@ def test_breach_after_a_wrong_code_is_about_the_code(
     (said,) = made.made
     assert (said.op, said.kind, said.code) == answer
     assert said.got == f"data={got!r}" + (f" with {answer[2]}" if answer[2] else "")
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "got", "compared"),
+    [
+        (Code.INTERNAL, "returned", -1, False),
+        (Code.OUT_OF_RANGE, "returned", 1, True),
+        (Code.INTERNAL, "entries", ["a"], True),
+        (Code.OUT_OF_RANGE, "data", b"34", True),
+    ],
+)
+def test_beside_a_wrong_code_only_a_return_value_is_left_out(
+    code: Code, what: str, got: object, compared: bool
+) -> None:
+    read = Outcome("read", code, "", None)
+    made = Checks(
+        "read/a", ["read.succeeds"], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), [("read", (), read)]
+    )
+    made.status("read.succeeds", read, Code.OK)
+    made.equal("read.succeeds", what, b"12" if isinstance(got, bytes) else 2, got)
+    assert len(made.made) == 1 + compared

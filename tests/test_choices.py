@@ -149,10 +149,20 @@ def test_no_alarm_of_a_plugin_that_only_reads(tmp_path: Path, choices: str, prof
     assert [claim["state"] for claim in document["claims"]] == ["kept"] * bool(profile)
 
 
-def test_one_op_that_denies_is_no_plugin_that_only_reads(tmp_path: Path) -> None:
-    document = judged(tmp_path, "denied:create_dir", "--backing=file://{path}", "--tier=smoke")
+@pytest.mark.parametrize(
+    ("choices", "asked", "wrong"),
+    [
+        ("denied:create_dir", "--tier=smoke", {"create_dir.succeeds", "create_dir.creates-an-empty-directory"}),
+        (DENYING, "--tier=smoke", {"recursively_create_dir.succeeds"}),
+        *((f"locked-files:{code}", "--case=lifetimes/path-changes*", {"delete_file.succeeds", "rename_file.succeeds"})
+          for code in LOCKS),
+    ],
+    ids=["one-op", "all-ops", *LOCKS],
+)  # fmt: skip
+def test_refusal_without_a_claim_is_a_violation(tmp_path: Path, choices: str, asked: str, wrong: set[str]) -> None:
+    document = judged(tmp_path, choices, "--backing=file://{path}", asked)
     broken = {name for name, clause in document["clauses"].items() if clause["verdict"] == "violation"}
-    assert broken == {"create_dir.succeeds", "create_dir.creates-an-empty-directory"}
+    assert broken == wrong
     assert "read_only" not in document["target"]
 
 

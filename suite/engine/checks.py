@@ -190,7 +190,7 @@ class Checks:
     ) -> bool:
         """Make one statement, and give `holds` back. `declared` is for clauses that every case may check.
 
-        `of` is the answer that is compared. Of one with a wrong code nothing else is.
+        `of` is the answer that is compared. Of one with the code of an error only bytes and names are, besides.
         """
         if not declared and not self.any_clause and name not in self._clauses:
             raise MisusedError(f"{self._id} checks {name} and does not declare it")
