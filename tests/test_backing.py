@@ -130,9 +130,7 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path,
         pytest.param("quick", "incomplete", "MUST clauses not run in a case", marks=pytest.mark.nightly),
     ],
 )
-def test_without_a_backing_nothing_is_known_of_what_it_reads(
-    tmp_path: Path, tier: str, verdict: str, said: str
-) -> None:
+def test_reading_plugin_without_backing_is_incomplete(tmp_path: Path, tier: str, verdict: str, said: str) -> None:
     plugin = plugin_path("posix_choices")
     found = judged_report(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only", f"--tier={tier}", code=1)
     assert (found["verdict"], said in found["reason"]) == (verdict, True)

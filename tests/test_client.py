@@ -209,7 +209,7 @@ with hosted("fakes/faulty", "hang:stat", timeout=60) as (loaded, raw):
 # Hosts for a plugin that is not the same each time it is loaded -------------------------------------------------------
 
 
-def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plugin_with_other_schemes_each_time_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     either, chance = [Local({"TFFS_FAULT": fault}) for fault in ("two-schemes", "api:filesystem")], random.Random(0)
     changing = Local()
     monkeypatch.setattr(changing, "start", lambda: chance.choice(either).start())

@@ -47,7 +47,7 @@ def test_a_right_plugin_fails_at_nothing_plain(plugin: str) -> None:
 
 
 @pytest.mark.parametrize(("trees", "refuse"), [(repeat({}), CHANGES.keys()), (count(), set())], ids=["no", "yes"])
-def test_an_op_that_denies_a_change_must_not_make_it(trees: Iterator[Any], refuse: Set[str]) -> None:
+def test_denied_change_is_not_made(trees: Iterator[Any], refuse: Set[str]) -> None:
     bench, filesystem = Mock(), Mock(present=CHANGES.keys())
     bench.configure_mock(**{"target.claims": {}, "directory.return_value": "x://root/refused"})
     bench.backing.tree.side_effect = trees

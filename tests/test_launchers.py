@@ -395,7 +395,7 @@ def test_a_server_ends_though_an_answer_got_lost(server: ForkServer) -> None:
 
 
 @ends
-def test_a_lost_answer_is_not_taken_for_that_of_another_host(server: ForkServer) -> None:
+def test_lost_answer_belongs_to_no_other_host(server: ForkServer) -> None:
     with asked(server) as first, asked(server) as second:
         lost = int.from_bytes(server._socket.recv(100)[4:], "little")
         assert second() not in (lost, 0)
@@ -405,7 +405,7 @@ def test_a_lost_answer_is_not_taken_for_that_of_another_host(server: ForkServer)
             first()
 
 
-def test_hosts_that_nobody_asked_about_are_told_after_the_end(server: ForkServer) -> None:
+def test_hosts_that_ended_unasked_are_reported(server: ForkServer) -> None:
     with asked(server) as host:
         server.close()
         assert host() > 0

@@ -258,7 +258,7 @@ def test_a_history_fits_an_order(line: str, fits: bool) -> None:
         assert bool(ends(order, [start])) is fits
 
 
-def test_all_ends_are_found_and_a_history_goes_on_from_each() -> None:
+def test_history_goes_on_from_each_end() -> None:
     two = [frozenset({("a", b"1")}), frozenset({("a", b"2")})]
     assert ends([event("0-9 write a: 1"), event("1-8 write a: 2")], [NOTHING]) == {*two}
     assert ends([event("0-1 read a: 2")], two) == {two[1]}

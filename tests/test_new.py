@@ -88,7 +88,7 @@ def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
         pytest.param(WHEEL % "", [], OF_THE_INDEX, [f"{SUITE}.whl"], id="wheel without a digest"),
     ],
 )
-def test_ci_has_the_suite_from_where_it_came_or_asks_for_it(
+def test_ci_installs_the_suite_from_its_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, given: list[str], line: str, asked: list[str]
 ) -> None:
     distribution = SimpleNamespace(read_text={"direct_url.json": record}.__getitem__)

@@ -83,7 +83,7 @@ def test_every_text_of_a_record_and_no_name() -> None:
         'caf\u00e9 "x"',
     ],
 )
-def test_a_secret_is_found_in_whatever_form_it_is_written_and_nothing_else_goes(value: str) -> None:
+def test_secret_is_found_in_each_form(value: str) -> None:
     redaction = Redaction({"N": value})
     for form in (value, quote(value, safe=""), base64.b64encode(value.encode()).decode()):
         assert redaction.text(f"x {form} y") == "x <N> y"

@@ -102,7 +102,7 @@ def test_what_a_tier_does_not_try_is_said(untried: dict[str, int], said: str) ->
         ({}, ["a"], "stopped", TargetVerdict.INCOMPLETE, "stopped; 1 MUST clause not run in a case: a"),
     ],
 )
-def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run(
+def test_clauses_not_run_leave_the_verdict_open(
     more: dict[str, int], not_run: list[str], left_out: str | None, verdict: TargetVerdict, reason: str
 ) -> None:
     found = counts(conform=900, waived=1, not_run=1, **more)
