@@ -77,7 +77,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         if key not in made:
             folder = tmp_path_factory.mktemp(sanitizer)
             tables = made.setdefault((sanitizer,), folder / "tables.o")
-            common = ("-std=c++17", "-g", "-O1", "-fPIC", "-fvisibility=hidden", f"-fsanitize={sanitizer}",
+            common = ("-std=c++17", "-g1", "-O0", "-fPIC", "-fvisibility=hidden", f"-fsanitize={sanitizer}",
                       "-iquote", str(PLUGINS), f"-I{PROJECT / 'harness' / 'include'}")  # fmt: skip
             if not tables.exists():
                 sources = [*(PLUGINS / "posix").glob("*.cc"), *(PLUGINS / "support").glob("*.cc")]
