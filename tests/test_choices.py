@@ -97,8 +97,7 @@ BY_NIGHT = {FULL: ("--tier=full",)} | {some: ("--tier=quick",) for some in (*RUN
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("choices", "some"),
-    [(FULL, BY_DAY), *(pytest.param(*one, marks=pytest.mark.nightly) for one in BY_NIGHT.items())],
+    ("choices", "some"), [(FULL, BY_DAY), *(pytest.param(*one, marks=pytest.mark.nightly) for one in BY_NIGHT.items())]
 )
 def test_no_alarm(tmp_path: Path, choices: str, some: tuple[str, ...]) -> None:
     document = judged(tmp_path, choices, *some, FEW_HISTORIES)

@@ -162,9 +162,7 @@ def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
     assert len(found["cases"]) >= 1000
-    assert not found["counts"]["error"]
-    assert not found["counts"]["warning"]
-    assert not found["counts"]["not run"]
+    assert not any(found["counts"][verdict] for verdict in ("error", "warning", "not run"))
     assert not list(Path(tempfile.gettempdir()).glob(Path(found["target"]["root"]).name))
     assert unlike_published(found) == {}, f"in the order of seed {SEED}"
     assert lost_stimuli(tmp_path, "posix") == set(), GIVE_AGAIN
