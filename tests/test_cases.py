@@ -21,7 +21,6 @@ from tffs_conformance.suite.engine.attempts import evidence_of, run_case
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOpError, Checks, MisusedError
 from tffs_conformance.suite.engine.ending import recorded
-from tffs_conformance.suite.engine.knowledge import NOTHING
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
 from tffs_conformance.suite.judge.evidence import Statement
@@ -170,7 +169,7 @@ def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_aga
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Workbench]:
-    made = Workbench(Target("posix", plugin_path("posix"), "posix", f"posix://{tmp_path}/root"), NOTHING)
+    made = Workbench(Target("posix", plugin_path("posix"), "posix", f"posix://{tmp_path}/root"))
     yield made
     made.close()
 

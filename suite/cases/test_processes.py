@@ -130,7 +130,7 @@ def test_forked_beside_a_reader(case: Case, op: str, end: str) -> None:
 @clauses(BESIDE)
 def test_side_by_side(case: Case) -> None:
     """Three processes write, rename and list in directories of their own, op by op in turn, and list the one above."""
-    if case.bench.hosts_differ:
+    if case.bench.facts.hosts_differ:
         raise NoStimulusError("its storage lives in its process")
     # Each has a process of its own, whatever --host-scope says.
     bench = case.bench.apart()

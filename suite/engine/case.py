@@ -67,8 +67,8 @@ class Case:
             bench.redaction,
             self.surroundings.trace,
             # What TensorFlow says of itself is no answer of the plugin.
-            works=frozenset() if bench.target.through else bench.knowledge.works,
-            fails_plainly=bench.knowledge.fails_plainly,
+            works=frozenset() if bench.target.through else bench.facts.works,
+            fails_plainly=bench.facts.fails_plainly,
         )
         #: What prepares the stimulus.
         self.setup = Setup(self.surroundings, self.check)

@@ -347,7 +347,7 @@ def observations(bench: Workbench) -> Iterator[Observation]:
 
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
-    if question is _read_only and not bench.root_made and refusals(bench).keys() == CHANGES.keys():
+    if question is _read_only and not bench.facts.root_made and refusals(bench).keys() == CHANGES.keys():
         return True, "each op that changes something is NULL or refuses to"
     directory = bench.directory(f"probe/{key}")
     bench.make_root()

@@ -23,12 +23,13 @@ from ..harness.through.interpreter import Interpreter, NoInterpreterError
 from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaimError, stated
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
 from . import sandboxing
 from .options import TRACES
-from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsageError, RunOptions, not_one_for_each
 from .services import Given
+from .target_facts import facts, see
 
 if TYPE_CHECKING:
     from ..harness.services import Running
@@ -41,12 +42,13 @@ NO_BACKING = "none"
 
 @dataclass(frozen=True, slots=True)
 class PreparedTarget:
-    """A target, and what was found out about it before the first case.
+    """A target, and what was `seen` of its plugin before the first op.
 
     `facts` is what its report says of it. After the last case something is measured of `services`.
     """
 
     target: Target
+    seen: PluginFacts
     facts: TargetFacts
     services: "Running | None" = None
 
@@ -212,7 +214,8 @@ def _prepared(
             target = replace(target, host_command=around)
         target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
-        found.append(PreparedTarget(target, facts(target, seen, claimed.name or None, claimed.environment), measured))
+        told = facts(target, seen, claimed.name or None, claimed.environment)
+        found.append(PreparedTarget(target, seen, told, measured))
     return found
 
 
@@ -226,7 +229,7 @@ def _registered(
     runtime: Runtime,
     through: Interpreter | None = None,
     sanitizer: str = "",
-) -> tuple[Path, PluginSeen, list[str], str | None]:
+) -> tuple[Path, PluginFacts, list[str], str | None]:
     """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
 
     Raises BadUsageError where the plugin has other schemes. One that it announces and does not register is no usage

@@ -1,10 +1,9 @@
-"""What is found out about a plugin before its first case: what it registers, and what a report says of it."""
+"""What is found out about a plugin before its first op: its file, what it registers, and what a report says of it."""
 
 import hashlib
 import json
 import platform
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -23,21 +22,8 @@ from ..harness.targets.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
 from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, AbiFacts, AbiSymbols
 from ..reports.model.header import TargetFacts
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class PluginSeen:
-    """A plugin at first sight; `registration` is None where it does not survive that, which the cases will show.
-
-    `runtime` has the libraries that it was loaded with. `abi` is what its file says; None for no shared object.
-    """
-
-    registration: Registration | None
-    sha256: str
-    size: int
-    runtime: Runtime
-    abi: Abi | None
 
 
 def see(
@@ -48,7 +34,7 @@ def see(
     runtime: Runtime,
     through: Sequence[str] = (),
     sanitizer: str = "",
-) -> PluginSeen:
+) -> PluginFacts:
     """Look at a plugin where its hosts run.
 
     Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError;
@@ -69,7 +55,7 @@ def see(
         loader.close()
     if registration is not None and registration.missing and runtime.more:
         return see(plugin, host_command, environment, timeout, runtime.whole)
-    return PluginSeen(registration, hashlib.sha256(content).hexdigest(), len(content), runtime, told)
+    return PluginFacts(registration, hashlib.sha256(content).hexdigest(), len(content), runtime, told)
 
 
 def _content(host: Host, plugin: Path) -> bytes:
@@ -96,7 +82,7 @@ def _registration(loader: Loader) -> Registration | None:
     return loaded.registration
 
 
-def facts(target: Target, seen: PluginSeen, profile: str | None, variables: Collection[str]) -> TargetFacts:
+def facts(target: Target, seen: PluginFacts, profile: str | None, variables: Collection[str]) -> TargetFacts:
     """What the report says of a target; `profile` is the name of its profile, which gives values to `variables`."""
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = REACHED if target.through else entry.present if entry else frozenset()
