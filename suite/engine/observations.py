@@ -43,7 +43,7 @@ class UnknownAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class ProbeAnswer:
     """An answer: the value of a claim or limit, None where there is none, and how that was found out."""
 
     section: str
@@ -331,7 +331,7 @@ LIMITS: Mapping[str, Question] = {
 }
 
 
-def observations(bench: Workbench) -> Iterator[Observation]:
+def observations(bench: Workbench) -> Iterator[ProbeAnswer]:
     """The answers, in the order in which a profile has them. Nothing that the plugin does ends the probing."""
     questions = [
         (section, *one) for section, all_of in (("claims", CLAIMS), ("limits", LIMITS)) for one in all_of.items()
@@ -343,7 +343,7 @@ def observations(bench: Workbench) -> Iterator[Observation]:
             value, how = None, f"could not be found out: {why}"
         except BackingUnableError:
             value, how = None, "could not be found out: create_dir is not there, so nothing can be tried"
-        yield Observation(section, key, value, how)
+        yield ProbeAnswer(section, key, value, how)
 
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:

@@ -28,11 +28,11 @@ from ..suite.engine.target import Target
 from . import sandboxing
 from .options import TRACES
 from .run_options import BadUsageError, RunOptions, not_one_for_each
-from .services import Given
+from .services import TargetServices
 from .target_facts import facts, see
 
 if TYPE_CHECKING:
-    from ..harness.services import Running
+    from ..harness.services import Services
 
 #: What --scheme takes for all schemes of a plugin.
 EVERY = "*"
@@ -50,11 +50,11 @@ class PreparedTarget:
     target: Target
     seen: PluginFacts
     facts: TargetFacts
-    services: "Running | None" = None
+    services: "Services | None" = None
 
 
 #: Gives each plugin what its services have for it; profiles may name the services.
-Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[Given]]
+Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[TargetServices]]
 
 
 def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
@@ -108,7 +108,7 @@ def _profile(given: str) -> Profile:
     return read
 
 
-def _supplied(services: Given, root: str | None) -> Profile:
+def _supplied(services: TargetServices, root: str | None) -> Profile:
     """The profile that comes with the services, for a target that keeps its files in them."""
     if services.profile is None or (root is not None and not services.serves(root)):
         return Profile(name="")
@@ -154,7 +154,7 @@ def _prepared(
     box: Sandbox | None,
     given: str,
     claimed: Profile,
-    services: Given,
+    services: TargetServices,
     k: int,
 ) -> list[PreparedTarget]:
     """The targets of one --plugin: one, or one for each scheme where all are asked for.
