@@ -38,8 +38,9 @@ def test_plain(case: Case) -> None:
     """A file is written, flushed, synced, closed and cleaned up."""
     file = writer(case)
     case.check.status("append.succeeds", file.append(b"plain"), Code.OK)
-    if case.fs.available("tell"):
-        case.check.status("tell.succeeds", file.tell(), Code.OK)
+    told = file.tell()
+    if not case.check.unimplemented(told):
+        case.check.status("tell.succeeds", told, Code.OK)
     case.check.status("flush.succeeds", file.flush(), Code.OK)
     case.check.status("sync.succeeds", file.sync(), Code.OK)
     case.check.status("close.succeeds", file.close(), Code.OK)

@@ -173,7 +173,7 @@ class Look:
         def go(filesystem: HostedFilesystem) -> None:
             if not self.went_well(bench.make(filesystem, directory)):
                 return
-            if "create_dir" in bench.claims.ops_given_up or self._proves("create_dir", filesystem, directory):
+            if not bench.makes_directories or self._proves("create_dir", filesystem, directory):
                 at = self.file(filesystem, directory) if walk in ON_A_FILE else directory
                 if at is not None:
                     walk(self, filesystem, at)

@@ -99,7 +99,7 @@ class Surroundings:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
             self._by_core = frozenset(DEFAULT_NEEDS) - self._filesystem.present
             op = clause(self._clauses[0]).op if self._clauses else ""
-            if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
+            if op and not self.bench.asks(self._filesystem, op) and op not in ("init", "cleanup"):
                 self.missing(op)
         return self._filesystem
 
@@ -185,9 +185,9 @@ class Surroundings:
         return self.bench.backing
 
     @property
-    def seeded(self) -> bool:
-        """Whether files come from the backing, because the plugin writes none."""
-        return self.bench.seeds(self.fs, "new_writable_file")
+    def writes_files(self) -> bool:
+        """Whether files come from the plugin; they come from the backing if it writes none."""
+        return not self.bench.seeds(self.fs, "new_writable_file")
 
     def backing_name(self, name: str) -> str:
         """What a name in the case's own directory is called in the backing."""

@@ -163,6 +163,22 @@ class Workbench:
             is_directory_ok_for_files=facts.is_directory_ok_for_files,
         )
 
+    def asks(self, filesystem: Filesystem, op: str) -> bool:
+        """Whether an op can be asked for: the table of the plugin or core's default has it.
+
+        One that answers UNIMPLEMENTED in the plainest situation may do more in another: each situation asks again.
+        """
+        return filesystem.available(op) or self.facts.unimplemented.get(op) is Code.UNIMPLEMENTED
+
+    def does(self, filesystem: Filesystem, op: str) -> bool:
+        """Whether an op can be asked for, and the profile does not give it up."""
+        return op not in self.claims.ops_given_up and self.asks(filesystem, op)
+
+    @property
+    def makes_directories(self) -> bool:
+        """Whether there are directories: a profile may say that there are only files."""
+        return "create_dir" not in self.claims.ops_given_up
+
     def directory(self, case: str) -> str:
         """The URI of the directory that belongs to a case."""
         root = self.target.root or f"{self.target.scheme or 'none'}:///tmp/tffs-none"
@@ -189,7 +205,7 @@ class Workbench:
 
     def make_root(self) -> None:
         """Create the root through the plugin, once. Raises BlockedError."""
-        if self.facts.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
+        if self.facts.root_made or self.target.root is None or not self.makes_directories:
             return
         if self._no_root is not None and not self._no_root.absent and "create_dir" not in self.facts.unimplemented:
             raise self._no_root
@@ -250,7 +266,7 @@ class Workbench:
 
         Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
         """
-        if "create_dir" in self.claims.ops_given_up:
+        if not self.makes_directories:
             return answer("create_dir", None)
         if self.seeds(filesystem, "create_dir"):
             self.backing.make_directory(paths.basename(directory))
@@ -295,13 +311,13 @@ class Workbench:
 
     def begin_to_remove(self, loaded: Loaded, filesystem: HostedFilesystem, directory: str) -> None:
         """Ask for what `remove_with` begins with, where that is one op."""
-        if "delete_recursively" in filesystem.present and filesystem.available("delete_recursively"):
+        if "delete_recursively" in filesystem.present:
             (name,) = filesystem.names("delete_recursively", directory)
             loaded.ask("delete_recursively", filesystem.raw.filesystem, os.fsencode(name))
 
     def remove_with(self, filesystem: Filesystem, directory: str) -> None:
         """Delete a directory."""
-        if "delete_recursively" in filesystem.present and filesystem.available("delete_recursively"):
+        if "delete_recursively" in filesystem.present:
             gone = filesystem.delete_recursively(directory).ok
         elif self._deletes_through_backing(filesystem):
             self.backing.delete_tree("" if directory == self.target.root else paths.basename(directory))
@@ -309,7 +325,7 @@ class Workbench:
         else:
             gone = _removed(filesystem, directory)
         # Where there are no directories, one is gone when nothing is in it any more.
-        if not gone and ("create_dir" not in self.claims.ops_given_up or filesystem.path_exists(directory).ok):
+        if not gone and (self.makes_directories or filesystem.path_exists(directory).ok):
             self.left_behind.append(directory)
 
     def _deletes_through_backing(self, filesystem: Filesystem) -> bool:
