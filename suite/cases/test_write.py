@@ -276,6 +276,7 @@ def test_sync_where_it_is_absent(case: Case) -> None:
 @clauses("new_writable_file.replaces-what-exists", "new_writable_file.succeeds")
 def test_overwrite(case: Case, old: bytes) -> None:
     """A file that exists is written anew."""
+    case.needs("new_writable_file", itself=True)
     case.setup.write("file", old)
     case.setup.write("file", b"new")
     case.check.equal("new_writable_file.replaces-what-exists", "content", b"new", case.setup.content(case.uri("file")))

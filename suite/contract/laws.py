@@ -175,7 +175,8 @@ def _no_entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Rulin
 
 
 def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
-    if not isinstance(outcome.value, Undeleted):
+    # What is not implemented counts nothing.
+    if not isinstance(outcome.value, Undeleted) or outcome.code is Code.UNIMPLEMENTED:
         return None
     missing = POISON_UNSIGNED in (outcome.value.files, outcome.value.dirs)
     got = f"{outcome.code}: not written" if missing else "both written"

@@ -133,8 +133,9 @@ class Setup:
                 around.bench.make_root()
                 around.directory_made = True
                 if around.bench.makes_directories:
-                    self.require(around.bench.make(filesystem, around.directory))
+                    made = around.bench.make(filesystem, around.directory)
                     if not around.bench.seeds(filesystem, "create_dir"):
+                        self.require(made)
                         self.prepared.append(Prepared("", None))
         return around.uri(*names)
 
