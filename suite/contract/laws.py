@@ -101,7 +101,7 @@ def rulings(calls: Iterable[Call], declared: Container[str], preparing: Containe
             finding = law(op, arguments, outcome)
             if finding is not None and not finding.holds:
                 broken.setdefault(replace(finding, op=op, at=place))
-            elif finding is not None and finding.clause in declared:
+            elif finding is not None and finding.clause in declared and outcome.code is not Code.UNIMPLEMENTED:
                 kept[finding] = kept.get(finding, False) or counts
     seen = {finding.clause for finding in broken}
     whole = [
