@@ -131,10 +131,11 @@ class Setup:
             filesystem = around.fs
             with self:
                 around.bench.make_root()
+                is_seeded = around.bench.seeds(filesystem, "create_dir")
                 around.directory_made = True
                 if around.bench.makes_directories:
                     made = around.bench.make(filesystem, around.directory)
-                    if not around.bench.seeds(filesystem, "create_dir"):
+                    if not is_seeded:
                         self.require(made)
                         self.prepared.append(Prepared("", None))
         return around.uri(*names)

@@ -325,7 +325,7 @@ class Workbench:
         else:
             gone = _removed(filesystem, directory)
         # Where there are no directories, one is gone when nothing is in it any more.
-        if not gone and (self.makes_directories or filesystem.path_exists(directory).ok):
+        if not gone and filesystem.path_exists(directory).code is not Code.NOT_FOUND:
             self.left_behind.append(directory)
 
     def _deletes_through_backing(self, filesystem: Filesystem) -> bool:
