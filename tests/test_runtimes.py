@@ -7,6 +7,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -24,6 +25,7 @@ from tffs_conformance.harness.targets import runtimes
 from tffs_conformance.harness.targets.runtimes import NoRuntimeError, Runtime, find
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.target_facts import see
+from tffs_conformance.suite.engine.target import Target
 
 
 def release(folder: Path, version: str = "2.99.1", *, cxx: bool = False) -> Path:
@@ -220,11 +222,12 @@ def test_symbols_are_missing_that_no_library_of_the_runtime_has(tmp_path: Path) 
 
 def test_a_plugin_that_needs_the_functions_of_cxx_gets_their_library(tmp_path: Path) -> None:
     runtime = find(str(compiled(tmp_path)))
-    seen = see(library(tmp_path, "plugin.so", NEEDS % ("", "")), (), {}, 10, runtime)
+    target = Target("plugin", library(tmp_path, "plugin.so", NEEDS % ("", "")), None, None)
+    seen = see(target, runtime)
     assert seen.runtime == runtime.whole
     assert seen.registration is not None
     assert seen.registration.error is None
-    assert see(plugin_path("posix"), (), {}, 10, runtime).runtime == runtime
+    assert see(replace(target, plugin=plugin_path("posix")), runtime).runtime == runtime
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["here", "behind-a-command"])

@@ -15,7 +15,7 @@ from ...reports.model.records import CaseRecord
 from ..judge.evidence import Condition, Evidence
 from . import looks
 from .answers import UNKNOWN
-from .checks import Checks
+from .checks import AbsentOpError, Checks
 from .setup import Setup, Tree
 from .surroundings import Surroundings
 from .workbench import Workbench
@@ -156,7 +156,7 @@ class Case:
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
-        self.surroundings.missing(op)
+        raise AbsentOpError(op, self.fs.absence(op))
 
     def does(self, op: str) -> bool:
         """Whether this plugin can be asked for an op: its table or core's default has it, and its profile means it to.

@@ -40,6 +40,15 @@ HostedFilesystem = HostFilesystem | TensorFlowFilesystem
 MOST_ENTRIES = 5000
 
 
+def launcher_of(target: Target) -> Launcher:
+    """What starts the hosts of a target.
+
+    Raises NotCompiledSoError and NoToolError where its plugin has to be compiled for a sanitizer.
+    """
+    tool = sanitizer_of(target.sanitizer, target.plugin)
+    return launcher(target.host_command, target.environment, target.runtime, target.through, tool)
+
+
 class Workbench:
     """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
 
@@ -55,9 +64,7 @@ class Workbench:
         self.claims = Claims.of(target.claims, target.limits)
         if target.through:
             self.claims = replace(self.claims, hidden=hidden())
-        if starts is None:
-            tool = sanitizer_of(target.sanitizer, target.plugin)
-            starts = launcher(target.host_command, target.environment, target.runtime, target.through, tool)
+        starts = starts or launcher_of(target)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=facts.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)

@@ -61,7 +61,7 @@ class Controller(Session):
         findings: dict[str, Findings],
         held: dict[str, GateResult],
     ) -> None:
-        super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
+        super().__init__(config, options, [one.target for one in prepared], waivers, interrupts, {})
         self._prepared = prepared
         self._baselines = baselines
         self._journals: dict[str, Journal] = {}
@@ -71,7 +71,6 @@ class Controller(Session):
         self._ended: dict[str, set[str]] = {name: set() for name in self.targets}
         self._interrupted = False
         self._started = time.monotonic()
-        self._facts: dict[str, PluginFacts] = {}
         self._reports: dict[str, Report] = {}
         self._findings = findings
         self._held = held

@@ -51,11 +51,13 @@ class Session(ABC):
         judged: Sequence[Target],
         waivers: Mapping[str, Sequence[Waiver]],
         interrupts: Interrupts,
+        facts: dict[str, PluginFacts],
     ) -> None:
         self.config = config
         self.options = options
         self.targets = {target.name: target for target in judged}
         self.waivers = waivers
+        self._facts = facts
         self.benches: dict[str, Workbench] = {}
         self.wanted = collection.Wanted.of(options)
         self.interrupts = interrupts
@@ -78,9 +80,9 @@ class Session(ABC):
         self.cases: frozenset[str] = frozenset()
         self._is_to_end = False
 
-    @abstractmethod
     def facts(self, target: str) -> PluginFacts:
         """What the first look at a target found out."""
+        return self._facts[target]
 
     @abstractmethod
     def hand_over(self, target: str, record: CaseRecord, report: pytest.TestReport) -> None:
@@ -243,17 +245,12 @@ class Worker(Session):
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
         waivers = {name: plain.read(text, list[Waiver]) for name, text in sent["tffs_waivers"].items()}
         apart = str(sent["workerid"]) if sent["tffs_apart"] else ""
-        self._facts: Mapping[str, PluginFacts]
-        targets, self._facts = pickle.loads(sent["tffs_known"])
+        targets, facts = pickle.loads(sent["tffs_known"])
         judged = [replace(target, apart=apart) for target in targets]
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
-        super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts)
+        super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts, facts)
         self.aim()
-
-    def facts(self, target: str) -> PluginFacts:
-        """What the controller found out."""
-        return self._facts[target]
 
     def hand_over(self, target: str, record: CaseRecord, report: pytest.TestReport) -> None:
         """Send the record to the controller with pytest's report."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +12,6 @@ from ..harness.hosting import remote_file
 from ..harness.hosting.client import Host
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.hosting.registration import Registration
-from ..harness.launchers.choice import launcher, sanitizer_of
 from ..harness.launchers.sandbox import is_in_one
 from ..harness.ops.outcomes import DiedError
 from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
@@ -24,37 +24,31 @@ from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, AbiFa
 from ..reports.model.header import TargetFacts
 from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
+from ..suite.engine.workbench import launcher_of
 
 
-def see(
-    plugin: Path,
-    host_command: Sequence[str],
-    environment: dict[str, str],
-    timeout: float,
-    runtime: Runtime,
-    through: Sequence[str] = (),
-    sanitizer: str = "",
-) -> PluginFacts:
-    """Look at a plugin where its hosts run.
+def see(target: Target, runtime: Runtime) -> PluginFacts:
+    """Look at the plugin of a target where its hosts run.
 
     Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError;
     where it has to be compiled for a sanitizer, NotCompiledSoError and NoToolError.
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
-    starts = launcher(host_command, environment, runtime.libraries, through, sanitizer_of(sanitizer, plugin))
-    loader = Loader(starts, plugin, timeout)
+    starts = launcher_of(replace(target, runtime=runtime.libraries))
+    plugin, is_far = target.plugin, bool(target.host_command)
+    loader = Loader(starts, plugin, target.timeout)
     try:
-        content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
+        content = _content(Host(starts, target.timeout), plugin) if is_far else plugin.read_bytes()
         # A damaged shared object is judged; another file is a mistake of whoever named it.
         require_magic(content)
         # TensorFlow's own filesystems are in the library that others are loaded with.
-        told = None if str(plugin) in runtime.libraries else _told(plugin, content if host_command else None)
+        told = None if str(plugin) in runtime.libraries else _told(plugin, content if is_far else None)
         registration = _registration(loader)
     finally:
         loader.close()
     if registration is not None and registration.missing and runtime.more:
-        return see(plugin, host_command, environment, timeout, runtime.whole)
+        return see(target, runtime.whole)
     return PluginFacts(registration, hashlib.sha256(content).hexdigest(), len(content), runtime, told)
 
 
