@@ -7,7 +7,7 @@ plugin left the entry NULL.
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Self
+from typing import ParamSpec, Self
 
 from ..ops import paths
 from ..ops.codes import Code
@@ -17,6 +17,8 @@ from ..ops.outcomes import Crashed, DiedError, Entries, Existence, Outcome, Stat
 from ..ops.tables import asks_for_the_kind, available
 from .hosted import H, HostedOps, T
 from .raw import RawFilesystem
+
+P = ParamSpec("P")
 
 
 class HostFilesystem(HostedOps, Defaults):
@@ -101,55 +103,38 @@ class HostFilesystem(HostedOps, Defaults):
 
     def recursively_create_dir(self, uri: str) -> Outcome[None]:
         """Create a directory and its parents."""
-        if "recursively_create_dir" in self._asked:
-            return super().recursively_create_dir(uri)
-        return self._default("recursively_create_dir", lambda: self.default_recursively_create_dir(uri), None)
+        return self._either(super().recursively_create_dir, self.default_recursively_create_dir, None, uri)
 
     def delete_recursively(self, uri: str) -> Outcome[Undeleted]:
         """Delete a tree; the value counts what could not be deleted."""
-        if "delete_recursively" in self._asked:
-            return super().delete_recursively(uri)
-        return self._default(
-            "delete_recursively", lambda: self.default_delete_recursively(uri), Undeleted(files=0, dirs=0)
+        return self._either(
+            super().delete_recursively, self.default_delete_recursively, Undeleted(files=0, dirs=0), uri
         )
 
     def rename_file(self, source: str, target: str) -> Outcome[None]:
         """Move a file over what is at the target."""
-        if "rename_file" in self._asked:
-            return super().rename_file(source, target)
-        return self._default("rename_file", lambda: self.default_rename_file(source, target), None)
+        return self._either(super().rename_file, self.default_rename_file, None, source, target)
 
     def copy_file(self, source: str, target: str) -> Outcome[None]:
         """Copy a file over what is at the target."""
-        if "copy_file" in self._asked:
-            return super().copy_file(source, target)
-        return self._default("copy_file", lambda: self.default_copy_file(source, target), None)
+        return self._either(super().copy_file, self.default_copy_file, None, source, target)
 
     def paths_exist(self, uris: Sequence[str], *, with_statuses: bool = True) -> Outcome[Existence]:
         """Whether all paths exist; with statuses, what is wrong with each."""
-        if "paths_exist" in self._asked:
-            return super().paths_exist(uris, with_statuses=with_statuses)
-        return self._default(
-            "paths_exist", lambda: self.default_paths_exist(uris, with_statuses), Existence(False, None)
-        )
+        nothing = Existence(False, None)
+        return self._either(super().paths_exist, self.default_paths_exist, nothing, uris, with_statuses=with_statuses)
 
     def is_directory(self, uri: str) -> Outcome[int]:
         """The kind, as status and as number."""
-        if "is_directory" in self._asked:
-            return super().is_directory(uri)
-        return self._default("is_directory", lambda: self.default_is_directory(uri), 0)
+        return self._either(super().is_directory, self.default_is_directory, 0, uri)
 
     def get_file_size(self, uri: str) -> Outcome[int]:
         """The length of a file in bytes."""
-        if "get_file_size" in self._asked:
-            return super().get_file_size(uri)
-        return self._default("get_file_size", lambda: self.default_get_file_size(uri), -1)
+        return self._either(super().get_file_size, self.default_get_file_size, -1, uri)
 
     def get_matching_paths(self, pattern: str) -> Outcome[Entries]:
         """The names that match a glob; the pattern is not translated."""
-        if "get_matching_paths" in self._asked:
-            return super().get_matching_paths(pattern)
-        return self._default("get_matching_paths", lambda: self.default_get_matching_paths(pattern), Entries(-1, ()))
+        return self._either(super().get_matching_paths, self.default_get_matching_paths, Entries(-1, ()), pattern)
 
     def flush_caches(self) -> Outcome[None]:
         """Drop what is cached."""
@@ -177,13 +162,23 @@ class HostFilesystem(HostedOps, Defaults):
     def _open(self, op: str, uri: str, wrapper: Callable[[RawFilesystem, int], H]) -> Outcome[H | None]:
         return super()._open(op, uri, wrapper) if op in self._asked else self._absent(op, None)
 
-    def _default(self, op: str, perform: Callable[[], Outcome[T]], empty: T) -> Outcome[T]:
-        """Core's own algorithm, or the answer that it ends in where an op that it needs is NULL too."""
+    def _either(
+        self,
+        own: Callable[P, Outcome[T]],
+        by_core: Callable[P, Outcome[T]],
+        empty: T,
+        *args: P.args,
+        **options: P.kwargs,
+    ) -> Outcome[T]:
+        """The plugin's op, or core's own algorithm; what that ends in if an op that it needs is NULL too."""
+        op = own.__name__
+        if op in self._asked:
+            return own(*args, **options)
         if not self.available(op):
             return self._absent(op, empty)
         # One default may use another.
         before, self.raw.default = self.raw.default, op
         try:
-            return by_default(perform())
+            return by_default(by_core(*args, **options))
         finally:
             self.raw.default = before
