@@ -41,7 +41,7 @@ class Defaults(Filesystem):
         """Whether core's defaults may create this directory. The parents of the root are not of the case."""
         raise NotImplementedError
 
-    def default_paths_exist(self, uris: Sequence[str], *, with_statuses: bool = True) -> Outcome[Existence]:
+    def default_paths_exist(self, uris: Sequence[str], with_statuses: bool) -> Outcome[Existence]:
         """Ask one after the other; without statuses stop at the first that is not there."""
         statuses: list[Status] = []
         for uri in uris:

@@ -5,20 +5,18 @@ plugin left the entry NULL.
 """
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import ParamSpec, Self
+from typing import Self
 
 from ..ops import paths
 from ..ops.codes import Code
 from ..ops.defaults import Defaults, answer, by_default
 from ..ops.guard import Guard
-from ..ops.outcomes import Crashed, DiedError, Entries, Existence, Outcome, Statistics, Undeleted
+from ..ops.outcomes import Crashed, DiedError, Outcome
 from ..ops.tables import asks_for_the_kind, available
-from .hosted import H, HostedOps, T
+from .hosted import HostedOps, T
 from .raw import RawFilesystem
-
-P = ParamSpec("P")
 
 
 class HostFilesystem(HostedOps, Defaults):
@@ -44,13 +42,13 @@ class HostFilesystem(HostedOps, Defaults):
         unimplemented: Mapping[str, Code] = MappingProxyType({}),
         is_directory_ok_for_files: bool = False,
     ) -> None:
-        # A reader that reads nothing is of no use: what would open one is as good as not there.
-        useless = frozenset[str]() if "read" in present - unimplemented.keys() else {"new_random_access_file"}
-        super().__init__(raw, present - unimplemented.keys() - useless, guard)
         self._unimplemented = {op: code for op, code in unimplemented.items() if op in present}
-        #: The ops that are called: one that answered UNIMPLEMENTED once may do more in another situation.
-        again = {op for op, code in self._unimplemented.items() if code is Code.UNIMPLEMENTED}
-        self._asked = (self.present | again) - useless
+        # What answered UNIMPLEMENTED once may do more in another situation.
+        refused = {op for op, code in self._unimplemented.items() if code is not Code.UNIMPLEMENTED}
+        can = present - self._unimplemented.keys()
+        # A reader that reads nothing is of no use: what would open one is as good as not there.
+        useless = set[str]() if "read" in can else {"new_random_access_file"}
+        super().__init__(raw, can - useless, present - refused - useless, guard)
         self._ok_for_files = is_directory_ok_for_files
 
     def over(self, raw: RawFilesystem) -> Self:
@@ -99,86 +97,20 @@ class HostFilesystem(HostedOps, Defaults):
         """Whether the guard lets a directory be created there."""
         return self._guard.reaches("create_dir", uri)
 
-    # The ops that core has a default for ------------------------------------------------------------------------------
-
-    def recursively_create_dir(self, uri: str) -> Outcome[None]:
-        """Create a directory and its parents."""
-        return self._either(super().recursively_create_dir, self.default_recursively_create_dir, None, uri)
-
-    def delete_recursively(self, uri: str) -> Outcome[Undeleted]:
-        """Delete a tree; the value counts what could not be deleted."""
-        return self._either(
-            super().delete_recursively, self.default_delete_recursively, Undeleted(files=0, dirs=0), uri
-        )
-
-    def rename_file(self, source: str, target: str) -> Outcome[None]:
-        """Move a file over what is at the target."""
-        return self._either(super().rename_file, self.default_rename_file, None, source, target)
-
-    def copy_file(self, source: str, target: str) -> Outcome[None]:
-        """Copy a file over what is at the target."""
-        return self._either(super().copy_file, self.default_copy_file, None, source, target)
-
-    def paths_exist(self, uris: Sequence[str], *, with_statuses: bool = True) -> Outcome[Existence]:
-        """Whether all paths exist; with statuses, what is wrong with each."""
-        nothing = Existence(False, None)
-        return self._either(super().paths_exist, self.default_paths_exist, nothing, uris, with_statuses=with_statuses)
-
-    def is_directory(self, uri: str) -> Outcome[int]:
-        """The kind, as status and as number."""
-        return self._either(super().is_directory, self.default_is_directory, 0, uri)
-
-    def get_file_size(self, uri: str) -> Outcome[int]:
-        """The length of a file in bytes."""
-        return self._either(super().get_file_size, self.default_get_file_size, -1, uri)
-
-    def get_matching_paths(self, pattern: str) -> Outcome[Entries]:
-        """The names that match a glob; the pattern is not translated."""
-        return self._either(super().get_matching_paths, self.default_get_matching_paths, Entries(-1, ()), pattern)
-
     def flush_caches(self) -> Outcome[None]:
         """Drop what is cached."""
         if "flush_caches" in self._asked:
             return self.raw.flush_caches()
         return answer("flush_caches", None)
 
-    # Those that it has none for -------------------------------------------------------------------------------------
-
-    def stat(self, uri: str) -> Outcome[Statistics]:
-        """Length in bytes, modification time in nanoseconds, kind."""
-        return super().stat(uri) if "stat" in self._asked else self._absent("stat", Statistics(0, 0, 0))
-
-    def get_children(self, uri: str) -> Outcome[Entries]:
-        """The names in a directory."""
-        return (
-            super().get_children(uri)
-            if "get_children" in self._asked
-            else self._absent("get_children", Entries(-1, ()))
-        )
-
-    def _by_path(self, op: str, *uris: str) -> Outcome[None]:
-        return super()._by_path(op, *uris) if op in self._asked else self._absent(op, None)
-
-    def _open(self, op: str, uri: str, wrapper: Callable[[RawFilesystem, int], H]) -> Outcome[H | None]:
-        return super()._open(op, uri, wrapper) if op in self._asked else self._absent(op, None)
-
-    def _either(
-        self,
-        own: Callable[P, Outcome[T]],
-        by_core: Callable[P, Outcome[T]],
-        empty: T,
-        *args: P.args,
-        **options: P.kwargs,
-    ) -> Outcome[T]:
-        """The plugin's op, or core's own algorithm; what that ends in if an op that it needs is NULL too."""
-        op = own.__name__
-        if op in self._asked:
-            return own(*args, **options)
+    def _instead(self, op: str, empty: T, *arguments: object) -> Outcome[T]:
+        """Core's own algorithm, or the answer that it ends in where an op that it needs is NULL too."""
         if not self.available(op):
             return self._absent(op, empty)
+        perform: Callable[..., Outcome[T]] = getattr(self, f"default_{op}")
         # One default may use another.
         before, self.raw.default = self.raw.default, op
         try:
-            return by_default(by_core(*args, **options))
+            return by_default(perform(*arguments))
         finally:
             self.raw.default = before
