@@ -377,9 +377,7 @@ def test_breach_after_a_wrong_code_is_about_the_code(
         (Code.OUT_OF_RANGE, "data", b"34", True),
     ],
 )
-def test_beside_a_wrong_code_only_a_return_value_is_left_out(
-    code: Code, what: str, got: object, compared: bool
-) -> None:
+def test_wrong_code_leaves_out_only_the_return_value(code: Code, what: str, got: object, compared: bool) -> None:
     read = Outcome("read", code, "", None)
     made = Checks(
         "read/a", ["read.succeeds"], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), [("read", (), read)]

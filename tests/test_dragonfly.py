@@ -91,9 +91,7 @@ def test_proxy_names_the_store_as_the_cause_of_404(running: Services) -> None:
     assert (raised.value.code, raised.value.headers["x-dragonfly-error-type"]) == (404, "backend")
 
 
-def test_an_overwritten_object_is_read_new_and_a_deleted_one_is_gone(
-    running: Services, store: Store, tmp_path: Path
-) -> None:
+def test_overwritten_object_is_new_and_deleted_one_gone(running: Services, store: Store, tmp_path: Path) -> None:
     uri = f"{ROOT}/changing"
     with plugin(tmp_path, config(running)) as fs:
         for content in (b"old" * 1000, b"new" * 1000):
@@ -104,9 +102,7 @@ def test_an_overwritten_object_is_read_new_and_a_deleted_one_is_gone(
         assert read(fs, uri)[0] is Code.NOT_FOUND
 
 
-def test_bytes_that_were_altered_behind_the_store_are_found_out(
-    running: Services, store: Store, tmp_path: Path
-) -> None:
+def test_bytes_altered_behind_the_store_are_found_out(running: Services, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/altered", b"content" * 1000)
     # The store keeps its objects in files, and their ETags and checksums apart.
     alter = "printf X | dd of=/data/tffs/tests/altered bs=1 seek=3000 conv=notrunc"
@@ -134,9 +130,7 @@ def test_keys_of_all_kinds(running: Services, tmp_path: Path, key: str) -> None:
         assert fs.get_file_size(uri).value == len(content)
 
 
-def test_a_wrong_secret_is_refused_also_for_what_a_client_holds(
-    running: Services, store: Store, tmp_path: Path
-) -> None:
+def test_wrong_secret_is_refused_for_what_a_client_holds(running: Services, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/secret", b"content" * 1000)
     with plugin(tmp_path, config(running)) as fs:
         assert read(fs, f"{ROOT}/secret")[0] is Code.OK
@@ -147,9 +141,7 @@ def test_a_wrong_secret_is_refused_also_for_what_a_client_holds(
     assert "wrong" not in message
 
 
-def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
-    running: Services, store: Store, tmp_path: Path
-) -> None:
+def test_client_that_dies_leaves_no_half_file(running: Services, store: Store, tmp_path: Path) -> None:
     # More than what is on its way between two processes may hold: most of it is still with the client.
     store.put("/tffs/tests/huge", b"0123456789abcdef" * (4 << 20))
     cache = tmp_path / "cache"

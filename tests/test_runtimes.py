@@ -7,7 +7,6 @@ import subprocess
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -222,18 +221,15 @@ def test_symbols_are_missing_that_no_library_of_the_runtime_has(tmp_path: Path) 
 
 def test_a_plugin_that_needs_the_functions_of_cxx_gets_their_library(tmp_path: Path) -> None:
     runtime = find(str(compiled(tmp_path)))
-    target = Target("plugin", library(tmp_path, "plugin.so", NEEDS % ("", "")), None, None)
-    seen = see(target, runtime)
+    seen = see(Target("plugin", library(tmp_path, "plugin.so", NEEDS % ("", "")), None, None), runtime)
     assert seen.runtime == runtime.whole
     assert seen.registration is not None
     assert seen.registration.error is None
-    assert see(replace(target, plugin=plugin_path("posix")), runtime).runtime == runtime
+    assert see(Target("posix", plugin_path("posix"), None, None), runtime).runtime == runtime
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["here", "behind-a-command"])
-def test_a_library_that_cannot_be_opened_is_a_sentence(
-    request: pytest.FixtureRequest, tmp_path: Path, behind: bool
-) -> None:
+def test_unopenable_library_is_a_sentence(request: pytest.FixtureRequest, tmp_path: Path, behind: bool) -> None:
     command = (str(request.getfixturevalue("far_host")),) if behind else ()
     broken = tmp_path / RUNTIME_NAME
     broken.write_text("no library")

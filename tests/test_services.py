@@ -302,9 +302,7 @@ def test_two_topologies_go_side_by_side(running: Services, docker: Any) -> None:
         assert answer.status == 200
 
 
-def test_without_docker_nothing_is_run_and_the_reason_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_docker_is_counted_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
     found = judged_report(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=smoke", code=1)
     assert {case["verdict"] for case in found["cases"]} == {"not run"}
