@@ -159,7 +159,7 @@ class Case:
         raise AbsentOpError(op, self.fs.absence(op))
 
     def does(self, op: str) -> bool:
-        """Whether this plugin can be asked for an op: its table or core's default has it, and its profile means it to.
+        """Whether this plugin can be asked for an op: it or core has it, and its profile does not give it up.
 
         An answer of UNIMPLEMENTED is absence for what was asked for only: `check.unimplemented` sees that.
         """
