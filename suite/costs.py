@@ -19,12 +19,11 @@ from ..harness.ops.outcomes import DiedError
 from ..harness.over_tables import programs
 from ..harness.over_tables.programs import Program, Spent
 from ..harness.over_tables.raw import RawFilesystem
-from ..harness.targets.backing import BackingUnableError
 from ..harness.targets.shipped import plugin_path
 from ..reports.model.costs import Cost, Costs, Growth, Point
-from .engine.knowledge import NOTHING, Knowledge
+from .engine.plugin_facts import UNSEEN, PluginFacts
 from .engine.target import Target
-from .engine.workbench import HostedFilesystem, Workbench
+from .engine.workbench import Workbench
 
 FILE, DIRECTORY = "bytes of the file", "entries of the directory"
 #: What grows, and the sizes that are tried, the smallest first.
@@ -105,7 +104,7 @@ WORK: tuple[tuple[str, Steps], ...] = (
 )
 
 
-def measure(target: Target, knowledge: Knowledge) -> Costs:
+def measure(target: Target, facts: PluginFacts) -> Costs:
     """What the ops of a target take that nothing else uses now."""
     if target.root is None or target.through:
         why = "ops go through TensorFlow" if target.through else "there is no root"
@@ -116,13 +115,13 @@ def measure(target: Target, knowledge: Knowledge) -> Costs:
     try:
         with ExitStack() as stack:
             # An allocator that fills what it gives takes time of its own.
-            bench = Workbench(target, replace(knowledge, filling=False))
+            bench = Workbench(target, replace(facts, filling=False))
             stack.callback(bench.close)
             places = [_place(bench, target.root, stack, unmeasured)]
-            storage, reference, root = _reference(target, target.root, hosts_differ=bench.hosts_differ)
+            storage, reference, root = _reference(target, target.root, hosts_differ=bench.facts.hosts_differ)
             if reference is not None:
                 other = Target(reference, plugin_path(reference), reference, root, timeout=target.timeout)
-                beside = Workbench(other, replace(NOTHING, filling=False))
+                beside = Workbench(other, replace(UNSEEN, filling=False))
                 stack.callback(beside.close)
                 stack.callback(beside.remove_root)
                 try:
@@ -178,18 +177,6 @@ def _place(bench: Workbench, root: str, stack: ExitStack, unmeasured: list[str],
         else:
             unmeasured.append(f"{whose}all ops at {size:,} {grows}: {why}")
     return filesystem.raw, made
-
-
-def _make_files(bench: Workbench, filesystem: HostedFilesystem, uri: str, count: int, size: int) -> str | None:
-    """Make files through a plugin, or through the backing of one that makes none. Return why that did not work."""
-    try:
-        if not bench.seeds(filesystem, "new_writable_file"):
-            return _fill(filesystem.raw, filesystem.translate(uri), count, size)
-        for number in range(count):
-            bench.backing.write(f"{paths.basename(uri)}/{number}", bytes(size))
-    except BackingUnableError as unable:
-        return str(unable)
-    return None
 
 
 def _fill(raw: RawFilesystem, path: str, count: int, size: int) -> str | None:

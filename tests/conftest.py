@@ -17,7 +17,7 @@ from tests.pages import PROJECT
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
 from tffs_conformance.harness.native import NativePartsMissingError, portable_host
-from tffs_conformance.harness.services import Running, ServiceMissingError
+from tffs_conformance.harness.services import ServiceMissingError, Services
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
 ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
@@ -105,7 +105,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def running(docker: Any) -> Iterator[Running]:
+def running(docker: Any) -> Iterator[Services]:
     """Dragonfly's services, once for all tests that leave them as they were."""
     up = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
     yield up

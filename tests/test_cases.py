@@ -21,7 +21,6 @@ from tffs_conformance.suite.engine.attempts import evidence_of, run_case
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOpError, Checks, MisusedError
 from tffs_conformance.suite.engine.ending import recorded
-from tffs_conformance.suite.engine.knowledge import NOTHING
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
 from tffs_conformance.suite.judge.evidence import Statement
@@ -170,7 +169,7 @@ def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_aga
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Workbench]:
-    made = Workbench(Target("posix", plugin_path("posix"), "posix", f"posix://{tmp_path}/root"), NOTHING)
+    made = Workbench(Target("posix", plugin_path("posix"), "posix", f"posix://{tmp_path}/root"))
     yield made
     made.close()
 
@@ -378,9 +377,7 @@ def test_breach_after_a_wrong_code_is_about_the_code(
         (Code.OUT_OF_RANGE, "data", b"34", True),
     ],
 )
-def test_beside_a_wrong_code_only_a_return_value_is_left_out(
-    code: Code, what: str, got: object, compared: bool
-) -> None:
+def test_wrong_code_leaves_out_only_the_return_value(code: Code, what: str, got: object, compared: bool) -> None:
     read = Outcome("read", code, "", None)
     made = Checks(
         "read/a", ["read.succeeds"], "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}), [("read", (), read)]

@@ -200,9 +200,7 @@ def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["doctor", "probe posix", "probe ./x.so"])
-def test_in_a_bare_clone_a_sentence_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_bare_clone_reports_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("TFFS_NATIVE_DIR", str(tmp_path))
     assert "the native parts are not built" in output_of(*command.split(), code=1)
 

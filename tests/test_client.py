@@ -238,9 +238,7 @@ def test_plugin_with_other_schemes_each_time_is_loaded(monkeypatch: pytest.Monke
         (["--case=registration/*", "--case=lifetimes/filesystem-ends-last"], "incomplete"),
     ],
 )
-def test_a_plugin_for_one_process_at_a_time_is_judged_as_any_other(
-    tmp_path: Path, given: list[str], verdict: str
-) -> None:
+def test_plugin_for_one_process_is_judged_like_others(tmp_path: Path, given: list[str], verdict: str) -> None:
     environment = ("--env=TFFS_CHOICES=one-process", f"--env=TFFS_CHOICES_LOCK={tmp_path / 'lock'}")
     done = run(tmp_path, "-q", "--plugin=posix_choices", *environment, *given)
     assert "Left behind" not in done.stdout
@@ -251,9 +249,7 @@ def test_a_plugin_for_one_process_at_a_time_is_judged_as_any_other(
 
 
 @pytest.mark.parametrize(("fault", "cases"), [("read.one-less", "read/plain"), ("history.crash", "properties/tree")])
-def test_no_host_loads_a_plugin_that_another_host_of_the_case_has(
-    fault: str, cases: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hosts_of_a_case_load_no_plugin_twice(fault: str, cases: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cases that fail prepare once more what they prepared, and properties try histories: one host after the other."""
     loaded: list[Loaded] = []
     beside: list[int] = []

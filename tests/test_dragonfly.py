@@ -16,7 +16,7 @@ from tffs_conformance.harness.network.exchanges import Disturbance
 from tffs_conformance.harness.network.relay import Relay
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
-from tffs_conformance.harness.services import Running
+from tffs_conformance.harness.services import Services
 
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason=MISSING),
@@ -30,11 +30,11 @@ ROOT = "dragonfly://tffs/tests"
 
 
 @pytest.fixture(scope="module")
-def store(running: Running) -> Store:
+def store(running: Services) -> Store:
     return Store(running.address("s3", 7070), ACCESS, SECRET)
 
 
-def config(running: Running, client: str = "client-a", **more: Any) -> dict[str, Any]:
+def config(running: Services, client: str = "client-a", **more: Any) -> dict[str, Any]:
     """What the services hand over, with another client of Dragonfly and other settings."""
     path = Path(running.environment["DRAGONFLY_CONFIG_PATH"])
     given: dict[str, Any] = json.loads(path.read_text())
@@ -46,7 +46,7 @@ def plugin(folder: Path, given: dict[str, Any]) -> AbstractContextManager[HostFi
     return filesystem(folder, given, root=ROOT)
 
 
-def start(running: Running, service: str) -> None:
+def start(running: Services, service: str) -> None:
     """A service that was stopped or killed is there again, and all is as before."""
     container = running.containers[service]
     container.start()
@@ -58,7 +58,7 @@ def start(running: Running, service: str) -> None:
 
 
 def test_a_second_client_gets_the_object_from_the_first_and_the_store_sends_it_once(
-    running: Running, store: Store, tmp_path: Path
+    running: Services, store: Store, tmp_path: Path
 ) -> None:
     content = random.Random(3).randbytes(SIZE)
     store.put("/tffs/tests/model", content)
@@ -85,15 +85,13 @@ def test_a_second_client_gets_the_object_from_the_first_and_the_store_sends_it_o
     assert sent(running) - left < SIZE / 100
 
 
-def test_proxy_names_the_store_as_the_cause_of_404(running: Running) -> None:
+def test_proxy_names_the_store_as_the_cause_of_404(running: Services) -> None:
     with pytest.raises(urllib.error.HTTPError) as raised:
         through(running.address("client-b", 4001), Store("s3:7070", ACCESS, SECRET).url("GET", "/tffs/none"), "none")
     assert (raised.value.code, raised.value.headers["x-dragonfly-error-type"]) == (404, "backend")
 
 
-def test_an_overwritten_object_is_read_new_and_a_deleted_one_is_gone(
-    running: Running, store: Store, tmp_path: Path
-) -> None:
+def test_overwritten_object_is_new_and_deleted_one_gone(running: Services, store: Store, tmp_path: Path) -> None:
     uri = f"{ROOT}/changing"
     with plugin(tmp_path, config(running)) as fs:
         for content in (b"old" * 1000, b"new" * 1000):
@@ -104,7 +102,7 @@ def test_an_overwritten_object_is_read_new_and_a_deleted_one_is_gone(
         assert read(fs, uri)[0] is Code.NOT_FOUND
 
 
-def test_bytes_that_were_altered_behind_the_store_are_found_out(running: Running, store: Store, tmp_path: Path) -> None:
+def test_bytes_altered_behind_the_store_are_found_out(running: Services, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/altered", b"content" * 1000)
     # The store keeps its objects in files, and their ETags and checksums apart.
     alter = "printf X | dd of=/data/tffs/tests/altered bs=1 seek=3000 conv=notrunc"
@@ -122,7 +120,7 @@ def test_bytes_that_were_altered_behind_the_store_are_found_out(running: Running
 
 
 @pytest.mark.parametrize("key", ["empty", "with space", "a=b", "a+b", "a%41", "ü/日本", "q?x&y"])
-def test_keys_of_all_kinds(running: Running, tmp_path: Path, key: str) -> None:
+def test_keys_of_all_kinds(running: Services, tmp_path: Path, key: str) -> None:
     content = b"" if key == "empty" else key.encode()
     with plugin(tmp_path, config(running)) as fs:
         uri = f"{ROOT}/keys/{key}"
@@ -132,7 +130,7 @@ def test_keys_of_all_kinds(running: Running, tmp_path: Path, key: str) -> None:
         assert fs.get_file_size(uri).value == len(content)
 
 
-def test_a_wrong_secret_is_refused_also_for_what_a_client_holds(running: Running, store: Store, tmp_path: Path) -> None:
+def test_wrong_secret_is_refused_for_what_a_client_holds(running: Services, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/secret", b"content" * 1000)
     with plugin(tmp_path, config(running)) as fs:
         assert read(fs, f"{ROOT}/secret")[0] is Code.OK
@@ -143,9 +141,7 @@ def test_a_wrong_secret_is_refused_also_for_what_a_client_holds(running: Running
     assert "wrong" not in message
 
 
-def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
-    running: Running, store: Store, tmp_path: Path
-) -> None:
+def test_client_that_dies_leaves_no_half_file(running: Services, store: Store, tmp_path: Path) -> None:
     # More than what is on its way between two processes may hold: most of it is still with the client.
     store.put("/tffs/tests/huge", b"0123456789abcdef" * (4 << 20))
     cache = tmp_path / "cache"
@@ -170,7 +166,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
     assert got == b""
 
 
-def test_without_the_scheduler_reads_go_on(running: Running, store: Store, tmp_path: Path) -> None:
+def test_without_the_scheduler_reads_go_on(running: Services, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/alone", b"content" * 1000)
     running.containers["scheduler"].stop(timeout=1)
     try:

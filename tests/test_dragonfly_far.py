@@ -16,7 +16,7 @@ from tests.dragonfly_client import BUILT, MISSING
 from tests.test_far_hosts import Far, machine
 from tests.test_portable_host import image, judged
 from tests.topology import COMPOSE, traffic
-from tffs_conformance.harness.services import Running
+from tffs_conformance.harness.services import Services
 from tffs_conformance.harness.targets.shipped import plugin_path
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -29,7 +29,7 @@ OPENED = ("libcurl.so.4", "libcrypto.so.3")
 
 
 @pytest.fixture(scope="module")
-def far(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Far]:
+def far(running: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Far]:
     folder = tmp_path_factory.mktemp("dragonfly-far")
     given = json.loads(Path(running.environment["DRAGONFLY_CONFIG_PATH"]).read_text())
     given["addr"] = "http://client-a:4001"
@@ -48,7 +48,7 @@ def _library(name: str) -> str:
     return next(line.rpartition("=> ")[2] for line in known.splitlines() if line.split()[0] == name)
 
 
-def selection(folder: Path, running: Running, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, Any]:
+def selection(folder: Path, running: Services, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, Any]:
     """The report of some cases that write, read, and look from the other side."""
     assert running.profile is not None
     assert running.root is not None
@@ -62,7 +62,7 @@ def selection(folder: Path, running: Running, monkeypatch: pytest.MonkeyPatch, *
 # One worker has the services.
 @pytest.mark.xdist_group("dragonfly")
 def test_the_report_is_that_of_this_machine(
-    far: Far, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    far: Far, running: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = [f"--env={name}={value}" for name, value in running.environment.items()]
     here = selection(tmp_path / "here", running, monkeypatch, "--plugin=dragonfly", *environment)

@@ -50,9 +50,7 @@ def whole(tmp_path: Path, ran: Path) -> bytes:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_at_the_start_nothing_is_judged_and_the_last_report_stays(
-    tmp_path: Path, whole: bytes, workers: tuple[str, ...]
-) -> None:
+def test_full_disk_at_start_keeps_the_last_report(tmp_path: Path, whole: bytes, workers: tuple[str, ...]) -> None:
     before = {path.name: path.read_bytes() for path in (tmp_path / "tffs-report").iterdir()}
     run_in(tmp_path, 1000, *workers)
     assert {path.name: path.read_bytes() for path in (tmp_path / "tffs-report").iterdir()} == before

@@ -115,6 +115,22 @@ def test_default_creates_nothing_above_the_directory_of_the_case() -> None:
     assert asked[3:] == [("create_dir", path) for path in (own, *below)]
 
 
+@pytest.mark.parametrize(("code", "asked"), [(Code.UNIMPLEMENTED, ["copy_file"]), (Code.PERMISSION_DENIED, [])])
+def test_op_that_was_unimplemented_is_asked_again(code: Code, asked: list[str]) -> None:
+    called = []
+
+    def call(op: str, *_: object) -> Reply:
+        called.append(op)
+        reply = Reply(values_of(op, [Code.OK, b"", 0]))
+        reply.take_bytes()
+        return reply
+
+    raw, plain = RawFilesystem(call, 0, []), {"copy_file": code}
+    fs = HostFilesystem(raw, frozenset(plain), Guard(OWN), unimplemented=plain)
+    assert fs.copy_file(OWN + "/a", OWN + "/b").ok == bool(asked)
+    assert (called, fs.present) == (asked, frozenset())
+
+
 def test_a_root_is_nobodys_case() -> None:
     with pytest.raises(ValueError, match="root"):
         Guard("mine://host/")

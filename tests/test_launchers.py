@@ -221,9 +221,7 @@ LARGE = bytes(9 << 20)
 
 
 @pytest.mark.timeout(60)
-def test_an_op_that_hangs_while_more_is_sent_than_a_pipe_holds_is_the_one_that_hung(
-    launchers: Launchers, tmp_path: Path
-) -> None:
+def test_hang_during_a_long_send_names_its_op(launchers: Launchers, tmp_path: Path) -> None:
     with hosted("fakes/faulty", launcher=launchers({"TFFS_FAULT": "hang:stat"}), timeout=0.5) as (loaded, raw):
         loaded.host.send("stat", raw.filesystem, os.fsencode(tmp_path))
         death = death_of(loaded.host, lambda: loaded.host.send("append", 0, LARGE), 3)

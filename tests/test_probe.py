@@ -134,7 +134,7 @@ def test_a_dying_plugin_is_asked_the_next_question(fault: str, unknown: str, kno
     [
         *(("faulty", f"crash:{op}", "") for op in ("init", "create_dir", "new_writable_file")),
         ("null", "", ": create_dir is not there"),
-        ("faulty", "unimplemented:create_dir", ": create_dir answers UNIMPLEMENTED"),
+        ("faulty", "unimplemented:create_dir", ": blocked by create_dir: it answers UNIMPLEMENTED"),
     ],
 )
 def test_where_nothing_works_everything_is_unknown(plugin: str, fault: str, why: str) -> None:

@@ -183,9 +183,7 @@ def test_store_without_directories_is_judged_on_its_files(flat: str, tmp_path: P
     ("tier", "verdict"),
     [("smoke", "not conformant"), pytest.param("quick", "incomplete", marks=pytest.mark.nightly)],
 )
-def test_without_a_profile_a_store_without_any_directory_has_no_place_to_work_in(
-    tmp_path: Path, tier: str, verdict: str
-) -> None:
+def test_store_without_directories_needs_a_profile(tmp_path: Path, tier: str, verdict: str) -> None:
     found = judged_report(tmp_path, *FLAT, f"--tier={tier}", code=1)
     assert (found["verdict"], found["counts"]["violation"]) == (verdict, 0)
     assert found["counts"]["not run"] > (found["counts"]["conform"] if tier == "smoke" else 1000)

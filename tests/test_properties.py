@@ -141,9 +141,7 @@ def test_what_a_right_plugin_decides_otherwise_is_no_finding(tmp_path: Path, cho
         (Code.OK, Code.NOT_FOUND, "path_exists", False),
     ],
 )
-def test_core_may_pass_on_another_error_and_no_error_for_a_success(
-    asked: Code, code: Code, passed_on: str, right: bool
-) -> None:
+def test_core_changes_errors_but_no_success(asked: Code, code: Code, passed_on: str, right: bool) -> None:
     outcome = Outcome("delete_recursively", code, "", None, source=Source.DEFAULT, passed_on=passed_on)
     assert is_right_code(outcome, Expectation("a.clause", frozenset({asked}))) is right
 

@@ -196,9 +196,7 @@ def test_lines_are_ascii_whatever_a_plugin_said(tmp_path: Path) -> None:
         (("conform", "violation", "conform"), "violation", 2),
     ],
 )
-def test_of_a_case_that_ran_again_the_worst_counts(
-    tmp_path: Path, verdicts: tuple[str, ...], counts: str, written: int
-) -> None:
+def test_case_that_ran_again_counts_worst(tmp_path: Path, verdicts: tuple[str, ...], counts: str, written: int) -> None:
     run = Journal.open(tmp_path, HEADER)
     for verdict in verdicts:
         run.case_again(case("read/a", ("read.succeeds", verdict)))
@@ -215,9 +213,7 @@ TROUBLE = case("read/a", clauses=("read.hint",), verdict=Verdict.ERROR, reason="
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("pair", [(FLAW, ODD), (FLAW, TROUBLE), (broken("read/a", "code=OK"), FLAW)])
-def test_what_was_wrong_in_any_run_of_a_case_stays(
-    tmp_path: Path, pair: tuple[CaseRecord, CaseRecord], turned: bool
-) -> None:
+def test_wrong_run_of_a_case_stays_wrong(tmp_path: Path, pair: tuple[CaseRecord, CaseRecord], turned: bool) -> None:
     """As where the two are parts that are merged: none of its breaches is lost, whichever was first."""
     run = Journal.open(tmp_path, HEADER)
     for one in reversed(pair) if turned else pair:

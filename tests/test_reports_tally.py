@@ -42,9 +42,7 @@ NOT_RUN = "1 MUST clause not run in a case: read.succeeds"
         ([case("s/a", ("stat.odd", "conform")), idle("read.hint", Verdict.ABSENT)], "not claimed", "conformant"),
     ],
 )
-def test_what_was_not_run_of_a_must_keeps_class_and_target_open(
-    cases: list[CaseRecord], of_class: str, of_target: str
-) -> None:
+def test_must_not_run_keeps_its_class_open(cases: list[CaseRecord], of_class: str, of_target: str) -> None:
     found = report(*cases)
     assert (found.classes["read"].verdict, found.verdict) == (of_class, of_target)
     if of_target == "incomplete" and of_class == "incomplete":

@@ -23,7 +23,8 @@ from tffs_conformance.harness.shared_object import releases
 from tffs_conformance.harness.targets import runtimes
 from tffs_conformance.harness.targets.runtimes import NoRuntimeError, Runtime, find
 from tffs_conformance.harness.targets.shipped import plugin_path
-from tffs_conformance.run.plugin_facts import see
+from tffs_conformance.run.target_facts import see
+from tffs_conformance.suite.engine.target import Target
 
 
 def release(folder: Path, version: str = "2.99.1", *, cxx: bool = False) -> Path:
@@ -220,17 +221,15 @@ def test_symbols_are_missing_that_no_library_of_the_runtime_has(tmp_path: Path) 
 
 def test_a_plugin_that_needs_the_functions_of_cxx_gets_their_library(tmp_path: Path) -> None:
     runtime = find(str(compiled(tmp_path)))
-    seen = see(library(tmp_path, "plugin.so", NEEDS % ("", "")), (), {}, 10, runtime)
+    seen = see(Target("plugin", library(tmp_path, "plugin.so", NEEDS % ("", "")), None, None), runtime)
     assert seen.runtime == runtime.whole
     assert seen.registration is not None
     assert seen.registration.error is None
-    assert see(plugin_path("posix"), (), {}, 10, runtime).runtime == runtime
+    assert see(Target("posix", plugin_path("posix"), None, None), runtime).runtime == runtime
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["here", "behind-a-command"])
-def test_a_library_that_cannot_be_opened_is_a_sentence(
-    request: pytest.FixtureRequest, tmp_path: Path, behind: bool
-) -> None:
+def test_unopenable_library_is_a_sentence(request: pytest.FixtureRequest, tmp_path: Path, behind: bool) -> None:
     command = (str(request.getfixturevalue("far_host")),) if behind else ()
     broken = tmp_path / RUNTIME_NAME
     broken.write_text("no library")

@@ -17,7 +17,7 @@ from tests.dragonfly_client import BUILT, MISSING
 from tests.test_suite import command, environment, judged_report, report, run
 from tests.topology import ACCESS, COMPOSE, PATIENCE, SECRET, Store, direct, until
 from tffs_conformance.harness import services
-from tffs_conformance.harness.services import Running, ServiceMissingError
+from tffs_conformance.harness.services import ServiceMissingError, Services
 from tffs_conformance.harness.services.engine import RUN
 from tffs_conformance.harness.targets.backing import Backing
 
@@ -269,7 +269,7 @@ def test_down_leaves_those_of_a_live_run_alone(own: Path, docker: Any) -> None:
 
 
 @pytest.mark.xdist_group("dragonfly")
-def test_the_backing_is_the_same_storage(running: Running) -> None:
+def test_the_backing_is_the_same_storage(running: Services) -> None:
     pytest.importorskip("s3fs", reason="s3fs is not installed (pip install 'tffs-conformance[s3]')")
     store = Store(running.address("s3", 7070), ACCESS, SECRET)
     assert running.backing is not None
@@ -291,7 +291,7 @@ def test_the_backing_is_the_same_storage(running: Running) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("dragonfly")
-def test_two_topologies_go_side_by_side(running: Running, docker: Any) -> None:
+def test_two_topologies_go_side_by_side(running: Services, docker: Any) -> None:
     other = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
     try:
         assert other.address("s3", 7070) != running.address("s3", 7070)
@@ -302,9 +302,7 @@ def test_two_topologies_go_side_by_side(running: Running, docker: Any) -> None:
         assert answer.status == 200
 
 
-def test_without_docker_nothing_is_run_and_the_reason_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_docker_is_counted_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
     found = judged_report(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=smoke", code=1)
     assert {case["verdict"] for case in found["cases"]} == {"not run"}

@@ -148,7 +148,7 @@ def case(wire: Wire, *, through: bool = True, scheme: str = "mine", **known: Any
     return SimpleNamespace(
         bench=SimpleNamespace(
             target=SimpleNamespace(through=("python",) if through else (), scheme=scheme),
-            knowledge=SimpleNamespace(fails_plainly=known.get("fails_plainly", {})),
+            facts=SimpleNamespace(fails_plainly=known.get("fails_plainly", {})),
         ),
         fs=TensorFlowFilesystem(RawFilesystem(wire, 0, []), Guard("mine://r/case")),
         uri=lambda *names: "/".join(("mine://r/case", *names)),

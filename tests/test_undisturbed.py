@@ -204,9 +204,7 @@ def test_ids_are_the_same_whatever_the_targets_are_called(tmp_path: Path) -> Non
 
 
 @WITH_WORKERS
-def test_what_a_run_makes_goes_with_it_and_the_place_of_what_is_kept_is_told(
-    tmp_path: Path, workers: tuple[str, ...]
-) -> None:
+def test_run_removes_its_files_or_names_their_place(tmp_path: Path, workers: tuple[str, ...]) -> None:
     (tmp_path / "there").mkdir()
     asked = (*ONE, f"--root=posix://{tmp_path}/there/no/such", *workers)
     assert "kept, as" not in run(tmp_path, *asked, code=0).stdout

@@ -59,9 +59,7 @@ def test_a_waived_violation_is_accepted_and_only_what_ran_is_judged(tmp_path: Pa
         pytest.param("quick", "create_dir.makes-parents", "--clause=create_dir.*", marks=pytest.mark.nightly),
     ],
 )
-def test_a_whole_run_is_conformant_with_waivers_and_workers_find_as_many(
-    tmp_path: Path, tier: str, fault: str, some: str
-) -> None:
+def test_waived_run_is_conformant_also_with_workers(tmp_path: Path, tier: str, fault: str, some: str) -> None:
     whole = ("--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--tier={tier}")
     broken = (*whole, some)
     assert run(tmp_path, *broken).returncode == 1

@@ -14,7 +14,7 @@ from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from tffs_conformance.harness.services import Running
+from tffs_conformance.harness.services import Services
 from tffs_conformance.harness.services.figures import ByteCounter
 from tffs_conformance.harness.targets.shipped import compose_files
 
@@ -73,7 +73,7 @@ def until(what: Callable[[], Any], sentence: str) -> Any:
     raise AssertionError(sentence)
 
 
-def traffic(running: Running, client: str) -> dict[str, int]:
+def traffic(running: Services, client: str) -> dict[str, int]:
     """The bytes that a client got so far, by where from."""
     kinds = ("BACK_TO_SOURCE", "REMOTE_PEER", "LOCAL_PEER")
     name = 'dragonfly_client_download_traffic{type="%s"}'
@@ -81,12 +81,12 @@ def traffic(running: Running, client: str) -> dict[str, int]:
     return {kind: figure.read(running.placed, running.containers) for kind, figure in figures.items()}
 
 
-def sent(running: Running) -> int:
+def sent(running: Services) -> int:
     """The bytes that left the store so far, over all connections."""
     return ByteCounter("sent", sender="s3").read(running.placed, running.containers)
 
 
-def whole(running: Running) -> None:
+def whole(running: Services) -> None:
     """Waits until clients fetch from each other again.
 
     The health of a container does not tell: a scheduler knows of a client when that client announces itself, and

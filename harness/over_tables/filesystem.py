@@ -5,7 +5,7 @@ plugin left the entry NULL.
 """
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
@@ -13,9 +13,9 @@ from ..ops import paths
 from ..ops.codes import Code
 from ..ops.defaults import Defaults, answer, by_default
 from ..ops.guard import Guard
-from ..ops.outcomes import Crashed, DiedError, Entries, Existence, Outcome, Statistics, Undeleted
+from ..ops.outcomes import Crashed, DiedError, Outcome
 from ..ops.tables import asks_for_the_kind, available
-from .hosted import H, HostedOps, T
+from .hosted import HostedOps, T
 from .raw import RawFilesystem
 
 
@@ -42,10 +42,13 @@ class HostFilesystem(HostedOps, Defaults):
         unimplemented: Mapping[str, Code] = MappingProxyType({}),
         is_directory_ok_for_files: bool = False,
     ) -> None:
-        can = present - unimplemented.keys()
-        # A reader that reads nothing is of no use: what would open one is as good as not there.
-        super().__init__(raw, can if "read" in can else can - {"new_random_access_file"}, guard)
         self._unimplemented = {op: code for op, code in unimplemented.items() if op in present}
+        # What answered UNIMPLEMENTED once may do more in another situation.
+        refused = {op for op, code in self._unimplemented.items() if code is not Code.UNIMPLEMENTED}
+        can = present - self._unimplemented.keys()
+        # A reader that reads nothing is of no use: what would open one is as good as not there.
+        useless = set[str]() if "read" in can else {"new_random_access_file"}
+        super().__init__(raw, can - useless, present - refused - useless, guard)
         self._ok_for_files = is_directory_ok_for_files
 
     def over(self, raw: RawFilesystem) -> Self:
@@ -94,93 +97,20 @@ class HostFilesystem(HostedOps, Defaults):
         """Whether the guard lets a directory be created there."""
         return self._guard.reaches("create_dir", uri)
 
-    # The ops that core has a default for ------------------------------------------------------------------------------
-
-    def recursively_create_dir(self, uri: str) -> Outcome[None]:
-        """Create a directory and its parents."""
-        if "recursively_create_dir" in self.present:
-            return super().recursively_create_dir(uri)
-        return self._default("recursively_create_dir", lambda: self.default_recursively_create_dir(uri), None)
-
-    def delete_recursively(self, uri: str) -> Outcome[Undeleted]:
-        """Delete a tree; the value counts what could not be deleted."""
-        if "delete_recursively" in self.present:
-            return super().delete_recursively(uri)
-        return self._default(
-            "delete_recursively", lambda: self.default_delete_recursively(uri), Undeleted(files=0, dirs=0)
-        )
-
-    def rename_file(self, source: str, target: str) -> Outcome[None]:
-        """Move a file over what is at the target."""
-        if "rename_file" in self.present:
-            return super().rename_file(source, target)
-        return self._default("rename_file", lambda: self.default_rename_file(source, target), None)
-
-    def copy_file(self, source: str, target: str) -> Outcome[None]:
-        """Copy a file over what is at the target."""
-        if "copy_file" in self.present:
-            return super().copy_file(source, target)
-        return self._default("copy_file", lambda: self.default_copy_file(source, target), None)
-
-    def paths_exist(self, uris: Sequence[str], *, with_statuses: bool = True) -> Outcome[Existence]:
-        """Whether all paths exist; with statuses, what is wrong with each."""
-        if "paths_exist" in self.present:
-            return super().paths_exist(uris, with_statuses=with_statuses)
-        return self._default(
-            "paths_exist", lambda: self.default_paths_exist(uris, with_statuses), Existence(False, None)
-        )
-
-    def is_directory(self, uri: str) -> Outcome[int]:
-        """The kind, as status and as number."""
-        if "is_directory" in self.present:
-            return super().is_directory(uri)
-        return self._default("is_directory", lambda: self.default_is_directory(uri), 0)
-
-    def get_file_size(self, uri: str) -> Outcome[int]:
-        """The length of a file in bytes."""
-        if "get_file_size" in self.present:
-            return super().get_file_size(uri)
-        return self._default("get_file_size", lambda: self.default_get_file_size(uri), -1)
-
-    def get_matching_paths(self, pattern: str) -> Outcome[Entries]:
-        """The names that match a glob; the pattern is not translated."""
-        if "get_matching_paths" in self.present:
-            return super().get_matching_paths(pattern)
-        return self._default("get_matching_paths", lambda: self.default_get_matching_paths(pattern), Entries(-1, ()))
-
     def flush_caches(self) -> Outcome[None]:
         """Drop what is cached."""
-        if "flush_caches" in self.present:
+        if "flush_caches" in self._asked:
             return self.raw.flush_caches()
         return answer("flush_caches", None)
 
-    # Those that it has none for -------------------------------------------------------------------------------------
-
-    def stat(self, uri: str) -> Outcome[Statistics]:
-        """Length in bytes, modification time in nanoseconds, kind."""
-        return super().stat(uri) if "stat" in self.present else self._absent("stat", Statistics(0, 0, 0))
-
-    def get_children(self, uri: str) -> Outcome[Entries]:
-        """The names in a directory."""
-        return (
-            super().get_children(uri)
-            if "get_children" in self.present
-            else self._absent("get_children", Entries(-1, ()))
-        )
-
-    def _by_path(self, op: str, *uris: str) -> Outcome[None]:
-        return super()._by_path(op, *uris) if op in self.present else self._absent(op, None)
-
-    def _open(self, op: str, uri: str, wrapper: Callable[[RawFilesystem, int], H]) -> Outcome[H | None]:
-        return super()._open(op, uri, wrapper) if op in self.present else self._absent(op, None)
-
-    def _default(self, op: str, perform: Callable[[], Outcome[T]], empty: T) -> Outcome[T]:
+    def _instead(self, op: str, empty: T, *arguments: object) -> Outcome[T]:
         """Core's own algorithm, or the answer that it ends in where an op that it needs is NULL too."""
         if not self.available(op):
             return self._absent(op, empty)
+        perform: Callable[..., Outcome[T]] = getattr(self, f"default_{op}")
         # One default may use another.
         before, self.raw.default = self.raw.default, op
         try:
-            return by_default(perform())
+            return by_default(perform(*arguments))
         finally:
             self.raw.default = before

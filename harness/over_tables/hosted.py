@@ -15,11 +15,15 @@ H = TypeVar("H", HostRandomAccessFile, HostWritableFile, HostMemoryRegion)
 
 
 class HostedOps(Filesystem):
-    """What every filesystem in a host does. `raw` performs ops without translation or guard."""
+    """What every filesystem in a host does. `raw` performs ops without translation or guard.
 
-    def __init__(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> None:
+    The host calls the ops in `asked`, of which those in `present` are known to do more than to refuse.
+    """
+
+    def __init__(self, raw: RawFilesystem, present: frozenset[str], asked: frozenset[str], guard: Guard) -> None:
         self.raw = raw
         self.present = present
+        self._asked = asked
         self.translated = {}
         self._guard = guard
 
@@ -61,7 +65,9 @@ class HostedOps(Filesystem):
 
     def delete_recursively(self, uri: str) -> Outcome[Undeleted]:
         """Delete a tree; the value counts what could not be deleted."""
-        return self.raw.delete_recursively(*self.names("delete_recursively", uri))
+        return self._perform(
+            "delete_recursively", lambda _, path: self.raw.delete_recursively(path), Undeleted(0, 0), uri
+        )
 
     def rename_file(self, source: str, target: str) -> Outcome[None]:
         """Move a file over what is at the target."""
@@ -79,27 +85,31 @@ class HostedOps(Filesystem):
 
     def paths_exist(self, uris: Sequence[str], *, with_statuses: bool = True) -> Outcome[Existence]:
         """Whether all paths exist; with statuses, what is wrong with each."""
-        return self.raw.paths_exist([self.translate(uri) for uri in uris], with_statuses)
+        if "paths_exist" in self._asked:
+            return self.raw.paths_exist([self.translate(uri) for uri in uris], with_statuses)
+        return self._instead("paths_exist", Existence(False, None), uris, with_statuses)
 
     def stat(self, uri: str) -> Outcome[Statistics]:
         """Length in bytes, modification time in nanoseconds, kind."""
-        return self.raw.stat(*self.names("stat", uri))
+        return self._perform("stat", lambda _, path: self.raw.stat(path), Statistics(0, 0, 0), uri)
 
     def is_directory(self, uri: str) -> Outcome[int]:
         """The kind, as status and as number."""
-        return self.raw.number_op("is_directory", *self.names("is_directory", uri))
+        return self._perform("is_directory", self.raw.number_op, 0, uri)
 
     def get_file_size(self, uri: str) -> Outcome[int]:
         """The length of a file in bytes."""
-        return self.raw.number_op("get_file_size", *self.names("get_file_size", uri))
+        return self._perform("get_file_size", self.raw.number_op, -1, uri)
 
     def get_children(self, uri: str) -> Outcome[Entries]:
         """The names in a directory."""
-        return self.raw.entries_op("get_children", *self.names("get_children", uri))
+        return self._perform("get_children", self.raw.entries_op, Entries(-1, ()), uri)
 
     def get_matching_paths(self, pattern: str) -> Outcome[Entries]:
         """The names that match a glob; the pattern is not translated."""
-        return self.raw.entries_op("get_matching_paths", pattern)
+        if "get_matching_paths" in self._asked:
+            return self.raw.entries_op("get_matching_paths", pattern)
+        return self._instead("get_matching_paths", Entries(-1, ()), pattern)
 
     # How ops are performed -------------------------------------------------------------------------------------------
 
@@ -110,9 +120,19 @@ class HostedOps(Filesystem):
         return translated
 
     def _by_path(self, op: str, *uris: str) -> Outcome[None]:
-        return self.raw.path_op(op, *self.names(op, *uris))
+        return self._perform(op, self.raw.path_op, None, *uris)
+
+    def _perform(self, op: str, call: Callable[..., Outcome[T]], empty: T, *uris: str) -> Outcome[T]:
+        return call(op, *self.names(op, *uris)) if op in self._asked else self._instead(op, empty, *uris)
+
+    def _instead(self, op: str, empty: T, *arguments: object) -> Outcome[T]:
+        """What comes of an op that the host does not call."""
+        del arguments
+        return self._absent(op, empty)
 
     def _open(self, op: str, uri: str, wrapper: Callable[[RawFilesystem, int], H]) -> Outcome[H | None]:
+        if op not in self._asked:
+            return self._absent(op, None)
         got = self.raw.open(op, *self.names(op, uri))
         value = wrapper(self.raw, got.value) if got.value else None
         return Outcome(op, got.code, got.message, value, got.watch, got.source)

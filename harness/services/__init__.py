@@ -1,19 +1,19 @@
 """The services that a plugin needs, such as an object store: started from a compose file, in docker.
 
-`read` reads a compose file, `up` starts its services, and the `Running` it returns says what the target is given.
+`read` reads a compose file, `up` starts its services, and the `Services` it returns says what the target is given.
 `down` removes services that were started to stay, and those whose process was killed.
 """
 
 from .compose import Compose, ComposeError, Measure, read
 from .engine import ServiceMissingError, ServicesError, ServicesRun, connect, remove, runs
-from .topology import Running, attach, up
+from .topology import Services, attach, up
 
 __all__ = [
     "Compose",
     "ComposeError",
     "Measure",
-    "Running",
     "ServiceMissingError",
+    "Services",
     "ServicesError",
     "ServicesRun",
     "attach",

@@ -25,7 +25,7 @@ PATIENCE = 180.0
 _PLACE = re.compile(r"\{([A-Za-z0-9_-]+):([^{}]+)\}")
 
 
-class Running:
+class Services:
     """Services that run, and what the target is given by them.
 
     `environment` holds variables for the plugin's process. `backing` is the fsspec URL of another way to the same
@@ -130,7 +130,7 @@ def _mapped(value: Any, place: Callable[[str], str]) -> Any:
 
 def up(
     compose: Compose, name: str, *, keep: bool, fixed_ports: bool, say: Callable[[str], None], logs: Path | None = None
-) -> Running:
+) -> Services:
     """Start the services and wait until all are healthy.
 
     With `keep` they stay when this process ends; otherwise they end with it. With `fixed_ports` they get the ports of
@@ -150,7 +150,7 @@ def up(
     polite = interrupts.end_politely()
     try:
         _start(client, compose, started, fixed_ports, say)
-        running = Running(client, compose, started)
+        running = Services(client, compose, started)
         running.write_files()
     except BaseException as error:
         with interrupts.deferred():
@@ -167,9 +167,9 @@ def up(
     return running
 
 
-def attach(compose: Compose, found: ServicesRun) -> Running:
-    """The `Running` of services that another process started."""
-    return Running(engine.connect(), compose, found)
+def attach(compose: Compose, found: ServicesRun) -> Services:
+    """The `Services` of services that another process started."""
+    return Services(engine.connect(), compose, found)
 
 
 def _have(client: Any, image: str, compose: Compose, say: Callable[[str], None]) -> None:

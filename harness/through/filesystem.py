@@ -55,7 +55,7 @@ class TensorFlowFilesystem(HostedOps):
     def __init__(
         self, raw: RawFilesystem, guard: Guard, *, unimplemented: Mapping[str, Code] = MappingProxyType({})
     ) -> None:
-        super().__init__(raw, REACHED - unimplemented.keys(), guard)
+        super().__init__(raw, REACHED - unimplemented.keys(), REACHED, guard)
         self._unimplemented = unimplemented
 
     def available(self, op: str) -> bool:

@@ -160,16 +160,13 @@ def placed(case: Case, path: str, content: bytes) -> bool:
     claims, uri = case.bench.claims, f"{case.uri()}/{path}"
     if claims.beyond(uri) or claims.too_large(len(content)):
         return False
-    if case.surroundings.seeded:
+    if not case.writes_files:
         case.setup.write(path, content)
         return True
     parent = path.rpartition("/")[0]
     with case.setup:
-        if parent and "create_dir" not in claims.ops_given_up:
-            if not case.fs.available("recursively_create_dir"):
-                return False
-            if not case.fs.recursively_create_dir(case.uri(parent)).ok:
-                return False
+        if parent and case.makes_directories and not case.fs.recursively_create_dir(case.uri(parent)).ok:
+            return False
         file = case.fs.new_writable_file(uri).value
         if file is None:
             return False
@@ -181,7 +178,7 @@ def crowd(case: Case, entries: int) -> None:
     """Set up a directory with so many entries: files, and directories where there are any."""
     case.setup.mkdir_where_known("crowd")
     for k in range(entries):
-        if k % 4 == 0 or "create_dir" in case.bench.claims.ops_given_up:
+        if k % 4 == 0 or not case.makes_directories:
             case.setup.write(f"crowd/{k:04}", b"")
         else:
             case.setup.mkdir(f"crowd/{k:04}")

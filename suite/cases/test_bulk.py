@@ -72,10 +72,10 @@ def same(case: Case, clause: str, what: str, expected: bytes, got: bytes) -> boo
 def is_stored_otherwise(case: Case, name: str, inside: bytes, got: bytes) -> bool:
     """Whether a file that the plugin wrote, from which this was read, is another one than was written."""
     around = case.surroundings
-    if got == inside or around.seeded:
+    if got == inside or not case.writes_files:
         return False
-    said = case.fs.stat(case.uri(name)) if case.fs.available("stat") else None
-    if said is not None and said.ok and len(inside) != len(got) == said.value.length:
+    said = case.fs.stat(case.uri(name))
+    if said.ok and len(inside) != len(got) == said.value.length:
         return True
     if around.bench.target.backing is None:
         return False
@@ -85,7 +85,7 @@ def is_stored_otherwise(case: Case, name: str, inside: bytes, got: bytes) -> boo
 def arrived(case: Case, name: str, what: str, inside: bytes, clause: str = BYTES) -> bool:
     """Whether this is read from the file of this name. Where it is not, is it because it was not written?"""
     got = look(case, case.uri(name), len(inside) + 1)
-    if got == inside and not case.surroundings.seeded:
+    if got == inside and case.writes_files:
         same(case, WRITTEN, what, inside, got)
     return same(case, WRITTEN if is_stored_otherwise(case, name, inside, got) else clause, what, inside, got)
 
@@ -139,9 +139,8 @@ def synced(case: Case, what: str, inside: bytes) -> None:
             (len(inside) - 7, len(inside), ()),
         ):
             case.setup.require(file.append(inside[start:end]))
-            for got in (getattr(file, op)() for op in ops if case.fs.available(op)):
-                if not case.check.unimplemented(got):
-                    case.setup.require(got)
+            for op in ops:
+                case.setup.optional(getattr(file, op)())
         case.setup.require(file.close())
     same(case, WRITTEN, what, inside, look(case, uri, len(inside) + 1))
 
@@ -194,8 +193,9 @@ def mapped(case: Case, what: str, inside: bytes) -> None:
 
 def is_gone(case: Case, clause: str, uri: str) -> None:
     """What an op has taken away is not there."""
-    if case.fs.available("path_exists"):
-        case.check.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
+    got = case.fs.path_exists(uri)
+    if not case.check.unimplemented(got):
+        case.check.status(clause, got, Code.NOT_FOUND)
 
 
 def stays(case: Case, what: str, uri: str, inside: bytes) -> bool:
@@ -213,13 +213,10 @@ def copied(case: Case, what: str, inside: bytes) -> None:
         return
     case.setup.require(case.fs.copy_file(uri, target))
     is_right = same(case, "copy_file.keeps-the-content", what, inside, look(case, target, len(inside) + 1))
-    if stays(case, what, uri, inside) and is_right and case.fs.available("delete_file"):
-        got = case.fs.delete_file(uri)
-        if not case.check.unimplemented(got):
-            case.setup.require(got)
-            is_gone(case, "delete_file.deletes", uri)
-            left = look(case, target, len(inside) + 1)
-            same(case, "copy_file.keeps-the-content", f"{what}, without its source", inside, left)
+    if stays(case, what, uri, inside) and is_right and case.setup.optional(case.fs.delete_file(uri)):
+        is_gone(case, "delete_file.deletes", uri)
+        left = look(case, target, len(inside) + 1)
+        same(case, "copy_file.keeps-the-content", f"{what}, without its source", inside, left)
 
 
 def renamed(case: Case, what: str, inside: bytes) -> None:
@@ -239,11 +236,8 @@ def deleted(case: Case, what: str, inside: bytes) -> None:
     is_gone(case, "delete_file.deletes", uri)
     case.setup.mkdir_where_known(f"{what}-tree")
     uri = case.setup.write(f"{what}-tree/file", inside)
-    if case.fs.available("delete_recursively"):
-        got = case.fs.delete_recursively(case.uri(f"{what}-tree"))
-        if not case.check.unimplemented(got):
-            case.setup.require(got)
-            is_gone(case, "delete_recursively.deletes-everything", uri)
+    if case.setup.optional(case.fs.delete_recursively(case.uri(f"{what}-tree"))):
+        is_gone(case, "delete_recursively.deletes-everything", uri)
 
 
 #: How a file comes or goes, and the clauses that tells of.

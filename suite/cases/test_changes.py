@@ -157,7 +157,7 @@ def perform(case: Case, step: Step, within: str) -> None:
             case.setup.require(got)
         case (op, *names):
             case.setup.require(getattr(case.fs, op)(*(case.uri(within, str(name)) for name in names)))
-    if case.surroundings.seeded:
+    if not case.writes_files:
         case.setup.require(case.fs.flush_caches())
 
 
@@ -193,7 +193,7 @@ def exist(case: Case, within: str, state: State, instead: str = "") -> None:
     """paths_exist."""
     got = case.fs.paths_exist([case.uri(within, PATH)])
     codes = [status.code for status in got.value.statuses or ()]
-    if codes != [Code.UNIMPLEMENTED]:
+    if codes != [Code.UNIMPLEMENTED] and not case.check.unimplemented(got):
         case.check.equal(instead or AGREE, "paths_exist: statuses", [code_of(state)], codes)
 
 
@@ -251,7 +251,7 @@ def matched(case: Case, within: str, state: State, instead: str = "") -> None:
     """get_matching_paths, with a pattern in both names."""
     got = case.fs.get_matching_paths(case.uri(within, "u?") + "/p*")
     # Where there are no directories there is none without anything in it.
-    if state is None and got.code is Code.NOT_FOUND and "create_dir" in case.bench.claims.ops_given_up:
+    if state is None and got.code is Code.NOT_FOUND and not case.makes_directories:
         return
     if answers(case, instead or "get_matching_paths.succeeds", got, Code.OK):
         case.check.equal(
@@ -296,9 +296,7 @@ def copied(case: Case, within: str, state: State, instead: str = "") -> None:
 def moved(case: Case, within: str, state: State, instead: str = "") -> None:
     """Rename it. For the last look."""
     target = case.uri(within, "moved")
-    if not isinstance(state, bytes) or not case.fs.available("rename_file"):
-        return
-    if opens(case, case.fs.rename_file(case.uri(within, PATH), target), state, instead):
+    if isinstance(state, bytes) and opens(case, case.fs.rename_file(case.uri(within, PATH), target), state, instead):
         content = case.setup.content(target, len(state) + 1)
         case.check.equal(instead or "rename_file.keeps-the-content", "content", state, content)
 
@@ -371,7 +369,7 @@ def within_size(case: Case, state: State) -> None:
 def look_around(case: Case, change: Change) -> None:
     """Look before and after a change, each way in a directory where it comes first, and all where nobody had looked."""
     first, before, then, after = change
-    looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    looks = {name: look for name, (op, look) in LOOKS.items() if case.does(op)}
     within_size(case, after)
     for within in (*looks, "unseen"):
         case.setup.mkdir_where_known(within)
@@ -423,7 +421,7 @@ def test_by_others(case: Case, change: str) -> None:
     around = case.surroundings
     backing = around.backing
     before, after = BY_OTHERS[change]
-    looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    looks = {name: look for name, (op, look) in LOOKS.items() if case.does(op)}
     wrong: set[str] = set()
     for within in looks:
         for place in (within, f"{within}-unseen"):
@@ -459,7 +457,7 @@ def test_by_another_process(case: Case, change: str) -> None:
     around = case.surroundings
     first, before, then, after = CHANGES[change]
     within_size(case, after)
-    looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    looks = {name: look for name, (op, look) in LOOKS.items() if case.does(op)}
     wrong: set[str] = set()
     for within in looks:
         for place in (within, f"{within}-unseen"):
@@ -488,7 +486,7 @@ def test_by_another_process(case: Case, change: str) -> None:
 def test_first_in_a_process(case: Case) -> None:
     """What another process wrote is looked at in each way, and each way is the first op of its process."""
     ways = {**LOOKS, "moved": ("rename_file", moved)}
-    looks = {name: look for name, (op, look) in ways.items() if case.fs.available(op)}
+    looks = {name: look for name, (op, look) in ways.items() if case.does(op)}
     for within in looks:
         case.setup.mkdir_where_known(within)
         case.setup.mkdir_where_known(f"{within}/up")

@@ -255,10 +255,10 @@ def test_near_keys(case: Case) -> None:
         for key in near(name):
             if key in known:
                 continue
-            if case.fs.available("get_filesystem_configuration_option"):
+            if case.does("get_filesystem_configuration_option"):
                 got = case.tables.get_filesystem_configuration_option(key)
                 case.check.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
-            if case.fs.available("set_filesystem_configuration_option"):
+            if case.does("set_filesystem_configuration_option"):
                 values = next(others(option), option.values)
                 put = case.tables.set_filesystem_configuration_option(Option(key, option.type_tag, values))
                 case.check.status("set_filesystem_configuration_option.bad-key-is-not-found", put, Code.NOT_FOUND)
@@ -280,7 +280,7 @@ def test_lent(case: Case) -> None:
             for length in (8, 30, 100):
                 case.fs.path_exists(case.uri("x" * length))
             case.check.equal(clause, known.name, shown(values), now(case).get(known.name))
-            if case.fs.available("get_filesystem_configuration_option"):
+            if case.does("get_filesystem_configuration_option"):
                 alone = case.setup.require(case.tables.get_filesystem_configuration_option(known.name))
                 case.check.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
                            shown(alone.values) if alone else "nothing")  # fmt: skip
@@ -328,7 +328,7 @@ def test_set_unknown_configuration(case: Case) -> None:
     unknown = Option(NO_SUCH_KEY, INT, (1,))
     alone = raw.set_filesystem_configuration([unknown])
     case.check.note(clause, f"alone: code={alone.code}", alone.message)
-    if not case.fs.available("get_filesystem_configuration"):
+    if not case.does("get_filesystem_configuration"):
         return
     before = now(case)
     for known in options(case):
@@ -385,7 +385,7 @@ def test_keys(case: Case) -> None:
     case.check.that("get_filesystem_configuration_keys.sets-the-number", number is not None and number >= 0,
                "the number of keys", said)  # fmt: skip
     names: list[str] = []
-    if case.fs.available("get_filesystem_configuration"):
+    if case.does("get_filesystem_configuration"):
         with case.setup:
             names = [one.name for one in case.setup.require(case.tables.get_filesystem_configuration()).options]
         case.check.equal(clause, "number of keys", len(names), number)
@@ -397,7 +397,7 @@ def test_keys(case: Case) -> None:
     # Of one string only the first key can be told: where it ends and another begins no source says.
     if array and names:
         case.check.equal(clause, "keys", sorted(names), sorted(keys.texts))
-    if case.fs.available("get_filesystem_configuration_option"):
+    if case.does("get_filesystem_configuration_option"):
         for key in keys.texts if keys.pointers else ():
             case.check.status(clause, case.tables.get_filesystem_configuration_option(key), Code.OK)
 

@@ -45,10 +45,6 @@ def understood(case: Case, directory: str, first: str, patterns: Iterable[str]) 
     return [pattern for pattern in patterns if not any(mark in pattern for mark in unknown)]
 
 
-def _has_directories(case: Case) -> bool:
-    return "create_dir" not in case.bench.claims.ops_given_up
-
-
 def patiently(case: Case) -> AbstractContextManager[None]:
     """Within, a call may take as long as one on a page of entries."""
     return case.surroundings.patient(SLOWER * case.bench.target.timeout)
@@ -61,7 +57,7 @@ def seen(case: Case, names: list[str]) -> None:
     case.check.equal(ONCE, "missing or foreign", [], sorted(set(names).symmetric_difference(listed)))
     case.check.equal(ONCE, "entries", len(names), len(listed))
     uri = f"{many}/d"
-    if _has_directories(case):
+    if case.makes_directories:
         # What comes before `d/` in the order of keys fills the first page.
         case.check.status(AGREE, fs.path_exists(uri), Code.OK)
         case.check.equal(AGREE, "stat: is_directory", 1, case.setup.require(fs.stat(uri)).is_directory)
@@ -76,7 +72,7 @@ def seen(case: Case, names: list[str]) -> None:
         case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], odd)
         case.check.equal(MATCHES, "matches", len(expected), len(matches.names))
     if "paths_exist" in fs.present and len(names) > PAGE:
-        asked = names if _has_directories(case) else [name for name in names if name != "d"]
+        asked = names if case.makes_directories else [name for name in names if name != "d"]
         got = fs.paths_exist([*(f"{many}/{name}" for name in asked), f"{many}/missing"])
         if not case.check.unimplemented(got):
             codes = [status.code for status in got.value.statuses or ()]
@@ -90,14 +86,14 @@ def renamed(case: Case, directory: str) -> str:
 
     What was in it must be the same, by names, kinds and contents where directories are renamed, else by names.
     """
-    if not case.fs.available("rename_file"):
+    if not case.does("rename_file"):
         return directory
     case.setup.mkdir_where_known("small")
     case.setup.write("small/file", b"file")
     small = case.fs.rename_file(case.uri("small"), case.uri("small-renamed"))
     name = "small-renamed" if small.ok else "small"
     case.setup.require(case.fs.delete_file(case.uri(f"{name}/file")))
-    if "create_dir" not in case.bench.claims.ops_given_up:
+    if case.makes_directories:
         case.setup.require(case.fs.delete_dir(case.uri(name)))
     if case.check.unimplemented(small):
         return directory
@@ -135,7 +131,7 @@ def around(case: Case, counts: Sequence[int]) -> None:
     for count in counts:
         while len(names) < count:
             names.append(f"d-{len(names):04}")
-            if len(names) % 2 == 0 and _has_directories(case):
+            if len(names) % 2 == 0 and case.makes_directories:
                 case.setup.mkdir(f"many/{names[-1]}")
             else:
                 case.setup.write(f"many/{names[-1]}", names[-1].encode())
@@ -371,7 +367,7 @@ def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
     names = [f"{k:04}".ljust(length, "n") for k in range(counts[-1])]
     first = f"d/{names[0]}"
     case.surroundings.within_limits(case.uri(first))
-    if case.surroundings.seeded:
+    if not case.writes_files:
         make(case, first, kind)
     elif not (written(case, first) if kind == "files" else accepted(case, first, case.fs.create_dir(case.uri(first)))):
         return
@@ -395,8 +391,10 @@ def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
             case.check.equal(MATCHES, f"missing or foreign of {count}", [], odd)
             case.check.equal(MATCHES, "matches", count, len(matches))
     directory = renamed(case, "d")
-    if case.fs.available("delete_recursively"):
-        deleted(case, directory)
+    with patiently(case):
+        is_asked = case.setup.optional(case.fs.delete_recursively(case.uri(directory)))
+    if is_asked:
+        case.tree_is(GONE, {})
 
 
 @kinds

@@ -100,7 +100,7 @@ def _exit(case: Case, what: str, way: str) -> None:
 
 def _kept(case: Case, what: str, way: str, synced: Mapping[str, bytes]) -> None:
     """Look in another process at what was stored before."""
-    if case.bench.hosts_differ:
+    if case.bench.facts.hosts_differ:
         return
     case.surroundings.end_host()
     found = {name: _content(case, name) for name in ("closed", *synced)}

@@ -404,7 +404,7 @@ def moved(op: str, situations: tuple[str, str], source: str, target: str) -> Ste
 
 def known(case: Case, situations: Iterable[str]) -> list[str]:
     """The situations that there are: where there are only files, none has a directory."""
-    only_files = "create_dir" in case.bench.claims.ops_given_up
+    only_files = not case.makes_directories
     return [one for one in situations if not (only_files and one in DIRECTORIES)]
 
 

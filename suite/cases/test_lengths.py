@@ -57,7 +57,7 @@ def changed(case: Case, uri: str, other: str, inside: bytes) -> Answers:
     fs = case.fs
     copied = fs.copy_file(uri, other)
     yield copied, copied.ok and content(case, other) == inside == content(case, uri)
-    if copied.ok and "new_appendable_file" not in case.bench.claims.ops_given_up:
+    if copied.ok and case.does("new_appendable_file"):
         appended = fs.new_appendable_file(other)
         if appended.value is not None:
             with case.setup, appended.value as file:
@@ -72,7 +72,7 @@ def changed(case: Case, uri: str, other: str, inside: bytes) -> Answers:
         yield moved, moved.ok and content(case, target) == inside and content(case, source) is None
         if not moved.ok:
             break
-    if "create_dir" in case.bench.claims.ops_given_up:
+    if not case.makes_directories:
         return
     for make, remove in ((fs.create_dir, fs.delete_dir), (fs.recursively_create_dir, fs.delete_recursively)):
         made = make(other)
@@ -117,7 +117,7 @@ def of_each_length(case: Case, place: str, *, changes: bool) -> None:
         return
     there = [length for length in had if length not in spoiled]
     together(case, place, there, [])
-    if fs.available("delete_file") and not case.surroundings.seeded:
+    if case.does("delete_file") and case.writes_files:
         gone = [length for length in there[::2] if fs.delete_file(case.uri(place, "n" * length)).ok]
         together(case, place, [length for length in there if length not in gone], gone)
         went["delete_file"][True] += gone
@@ -133,14 +133,14 @@ def together(case: Case, place: str, there: list[int], gone: list[int]) -> None:
     """Check that what tells of many files at once tells of those that are there, and of none that is deleted."""
     fs = case.fs
     told = {"get_children": {*case.setup.require(fs.get_children(case.uri(place))).bare}}
-    if fs.available("get_matching_paths"):
-        matched = fs.get_matching_paths(case.uri(place, "n*"))
-        if not case.check.unimplemented(matched):
-            found = behind(case, case.setup.require(matched))
-            told["get_matching_paths"] = {path.removeprefix(f"{place}/") for path in found}
-    if fs.available("paths_exist"):
-        names = ["n" * length for length in (*there, *gone)]
-        statuses = fs.paths_exist([case.uri(place, name) for name in names]).value.statuses or ()
+    matched = fs.get_matching_paths(case.uri(place, "n*"))
+    if case.setup.optional(matched):
+        found = behind(case, matched.value)
+        told["get_matching_paths"] = {path.removeprefix(f"{place}/") for path in found}
+    names = ["n" * length for length in (*there, *gone)]
+    exist = fs.paths_exist([case.uri(place, name) for name in names])
+    if not case.check.unimplemented(exist):
+        statuses = exist.value.statuses or ()
         if {status.code for status in statuses} != {Code.UNIMPLEMENTED}:
             told["paths_exist"] = {*itertools.compress(names, (status.code is Code.OK for status in statuses))}
     for op, names_told in told.items():
@@ -164,4 +164,4 @@ def test_paths(case: Case, depth: int) -> None:
     """So it is so many directories of the longest name deep: paths have all lengths. Every op is performed on each."""
     place = "/".join(["d", *[LEVEL] * depth])
     if accepted(case, place, case.fs.recursively_create_dir(case.uri(place))):
-        of_each_length(case, place, changes=not case.surroundings.seeded)
+        of_each_length(case, place, changes=case.writes_files)

@@ -143,7 +143,7 @@ def test_many_writers(case: Case, op: str) -> None:
 def test_one_path(case: Case, order: str) -> None:
     """Two readers, two regions of one path end in this order; those that are left are looked at."""
     uri = case.setup.write("file", CONTENT)
-    regions = case.fs.available(REGION)
+    regions = REGION in case.fs.present
     ops = (READER, READER, *([REGION] * 2 if regions else [READER] * 2))
     open_ = {name: opened(case, op, uri) for name, op in zip("abcd", ops, strict=True)}
     wrong = []
@@ -160,7 +160,7 @@ def test_filesystem_ends_last(case: Case) -> None:
     """One of everything is opened and ended, then the filesystem itself."""
     uri = case.setup.write("file", CONTENT)
     for op in (READER, REGION, APPENDABLE):
-        if case.fs.available(op):
+        if op in case.fs.present:
             with case.setup:
                 case.setup.opened(getattr(case.fs, op)(uri)).cleanup()
     case.fs.get_children(case.uri())

@@ -51,7 +51,7 @@ def accepted(case: Case, name: str, got: Outcome[object], *, alone: bool = True)
         "another-error": not got.ok,
     }
     case.check.implemented(got)
-    if got.op in case.bench.claims.ops_given_up:
+    if not case.does(got.op):
         case.missing(got.op)
     case.check.reading("paths.illegal-names", readings, f"code={got.code}", got.message, of=Answer.of(got))
     if not got.ok and alone and "/" not in name:
@@ -64,7 +64,7 @@ def accepted(case: Case, name: str, got: Outcome[object], *, alone: bool = True)
 
 def written(case: Case, name: str, content: bytes = CONTENT, *, alone: bool = True) -> bool:
     """Set up a file of this name. Return whether the filesystem can have it."""
-    if case.surroundings.seeded:
+    if not case.writes_files:
         case.setup.write(name, content)
         return True
     got = case.fs.new_writable_file(case.uri(name))
@@ -87,7 +87,7 @@ def beside(case: Case, name: str) -> Tree:
         uri = case.uri(one)
         if case.bench.claims.beyond(uri) is not None:
             continue
-        if case.surroundings.seeded:
+        if not case.writes_files:
             case.setup.write(one, STAYS)
             there[one] = STAYS
             continue
@@ -144,7 +144,7 @@ def test_file(case: Case, name: str) -> None:
     uri = case.uri(name)
     is_file(case, uri)
     is_found(case, name, others)
-    if not case.surroundings.seeded:
+    if case.writes_files:
         case.setup.write(name, CONTENT)
     appended_to(case, uri)
     gone = case.fs.delete_file(uri)
@@ -220,7 +220,7 @@ def appended_to(case: Case, uri: str) -> None:
     """Append to a file with the content, as far as the plugin can, and map it."""
     content = CONTENT
     # What the profile gives up hides nothing else.
-    if case.fs.available("new_appendable_file") and "new_appendable_file" not in case.bench.claims.ops_given_up:
+    if case.does("new_appendable_file"):
         got = case.fs.new_appendable_file(uri)
         if not case.check.unimplemented(got):
             kept(case, got)
@@ -235,7 +235,7 @@ def appended_to(case: Case, uri: str) -> None:
 def is_mapped(case: Case, uri: str, content: bytes) -> None:
     """Check that a file with this content can be mapped, where the plugin maps files."""
     op = "new_read_only_memory_region_from_file"
-    if case.fs.available(op) and op not in case.bench.claims.ops_given_up:
+    if case.does(op):
         mapped = case.fs.new_read_only_memory_region_from_file(uri)
         if not case.check.unimplemented(mapped):
             kept(case, mapped)
@@ -305,8 +305,7 @@ def test_of_nothing(case: Case, name: str) -> None:
                 of=Answer.of(got),
             )
     # What cannot be asked of one path cannot be asked of several: so is it with bytes that Python's API does not take.
-    asked = case.fs.available("paths_exist") and case.fs.path_exists(uri).code is not Code.UNIMPLEMENTED
-    if legal and asked:
+    if legal and case.fs.path_exists(uri).code is not Code.UNIMPLEMENTED:
         got = case.fs.paths_exist([uri])
         codes = [status.code for status in got.value.statuses or ()]
         if got.code is not Code.UNIMPLEMENTED or "paths_exist" in case.check.works:
@@ -344,16 +343,15 @@ def used(case: Case, path: str) -> None:
         codes = [status.code for status in asked.value.statuses or ()]
         case.check.equal(KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND], codes)
     is_directory(case, uri, "file", "inner")
-    if case.fs.available("get_matching_paths"):
-        matches = kept(case, case.fs.get_matching_paths(uri + "/f*"))
-        case.check.equal(KEPT, "get_matching_paths: matches", [f"{path}/file"], behind(case, matches))
-    if case.fs.available("copy_file"):
-        kept(case, case.fs.copy_file(file, case.uri(path, "inner/copy")))
-        is_file(case, case.uri(path, "inner/copy"))
-    if case.fs.available("rename_file"):
-        kept(case, case.fs.rename_file(file, case.uri(path, "inner/moved")))
-        file = case.uri(path, "inner/moved")
-        is_file(case, file)
+    matched = case.fs.get_matching_paths(uri + "/f*")
+    if not case.check.unimplemented(matched):
+        case.check.equal(KEPT, "get_matching_paths: matches", [f"{path}/file"], behind(case, kept(case, matched)))
+    for op, target in (("copy_file", "copy"), ("rename_file", "moved")):
+        got = getattr(case.fs, op)(file, case.uri(path, "inner", target))
+        if not case.check.unimplemented(got):
+            kept(case, got)
+            file = case.uri(path, "inner", target) if op == "rename_file" else file
+            is_file(case, case.uri(path, "inner", target))
     appended_to(case, file)
     kept(case, case.fs.delete_file(file))
     case.check.status(KEPT, case.fs.stat(file), Code.NOT_FOUND)

@@ -133,8 +133,7 @@ def test_beside(case: Case, name: str, kind: str) -> None:
         case.setup.write("full/file", CONTENT)
     there = made(case, kind, *about)
     got = call(case)
-    if case.check.unimplemented(got):
-        return
+    case.check.implemented(got)
     case.check.status(f"{op}.succeeds", got, Code.OK)
     if got.ok and op in ("new_writable_file", "new_appendable_file"):
         write(case, got, CONTENT)
@@ -173,13 +172,12 @@ def test_found(case: Case, kind: str) -> None:
     case.check.equal(
         KEPT, "get_children: missing or foreign", [], sorted({"file", *names}.symmetric_difference(listed))
     )
-    if case.fs.available("get_matching_paths"):
-        for name in names:
-            matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
-            if case.check.unimplemented(matched):
-                break
-            case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
-    if case.fs.available("delete_file") and kind == "files":
+    for name in names:
+        matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
+        if case.check.unimplemented(matched):
+            break
+        case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
+    if kind == "files":
         for name in names:
             gone = case.fs.delete_file(case.uri(name))
             if case.check.unimplemented(gone):
@@ -207,13 +205,10 @@ def test_onto(case: Case) -> None:
 
     What was renamed is renamed back.
     """
-    moves = [op for op in ("copy_file", "rename_file") if case.fs.available(op)]
-    if not moves:
-        case.missing("copy_file")
     file = case.uri("file")
     for path, content in made(case, "files", "file").items():
         beside = case.uri(path)
-        for move, is_there in product(moves, (True, False)):
+        for move, is_there in product(("copy_file", "rename_file"), (True, False)):
             if is_there:
                 case.setup.write("file", CONTENT)
             got = getattr(case.fs, move)(beside, file)
@@ -224,8 +219,10 @@ def test_onto(case: Case) -> None:
             if move == "rename_file":
                 case.check.status(KEPT, case.fs.path_exists(beside), Code.NOT_FOUND)
                 kept(case, case.fs.rename_file(file, beside))
-            elif case.fs.available("delete_file"):
-                kept(case, case.fs.delete_file(file))
+            else:
+                gone = case.fs.delete_file(file)
+                if not case.check.unimplemented(gone):
+                    kept(case, gone)
             case.check.equal(KEPT, f"{path}: content", content, case.setup.content(beside))
 
 
@@ -244,10 +241,10 @@ def test_within(case: Case, kind: str) -> None:
         matched = case.fs.get_matching_paths(f"{directory}/{escaped(name)}")
         if not case.check.unimplemented(matched):
             case.check.equal(KEPT, "get_matching_paths: matches", [path], behind(case, kept(case, matched)))
-        if case.fs.available("delete_dir") and "create_dir" not in case.bench.claims.ops_given_up:
-            refused = case.fs.delete_dir(directory)
+        if case.makes_directories and not case.check.unimplemented(refused := case.fs.delete_dir(directory)):
             case.check.status("delete_dir.not-empty-is-failed-precondition", refused, Code.FAILED_PRECONDITION)
         kept(case, case.fs.path_exists(case.uri(path)))
-        if case.fs.available("delete_recursively"):
-            kept(case, case.fs.delete_recursively(directory))
+        gone = case.fs.delete_recursively(directory)
+        if not case.check.unimplemented(gone):
+            kept(case, gone)
             case.check.status(KEPT, case.fs.path_exists(case.uri(path)), Code.NOT_FOUND)

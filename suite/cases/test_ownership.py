@@ -57,8 +57,7 @@ WAYS: dict[str, Way] = {
 def test_paths(case: Case, op: str) -> None:
     """The op meets a file, a directory, nothing, and a path below a file; then the filesystem goes on."""
     # Core translates names by itself, and asks the plugin nothing.
-    if not case.fs.available(op) or (op == "translate_name" and op not in case.fs.present):
-        case.missing(op)
+    case.needs(op, itself=op == "translate_name")
     way = WAYS[op]
     for situation in ("file", "directory", "missing", "below"):
         case.setup.mkdir(situation)
@@ -91,9 +90,9 @@ def test_entries(case: Case) -> None:
             case.setup.write(f"directory/{names[-1]}", CONTENT)
         listed = case.setup.require(fs.get_children(uri)).bare
         case.check.equal(clause, "entries", sorted(names), sorted(listed))
-        if fs.available("get_matching_paths"):
-            matches = case.setup.require(fs.get_matching_paths(f"{uri}/*")).names
-            matched = sorted(match.rpartition("/")[2] for match in matches)
+        matches = fs.get_matching_paths(f"{uri}/*")
+        if case.setup.optional(matches):
+            matched = sorted(match.rpartition("/")[2] for match in matches.value.names)
             case.check.equal(clause, "matches", sorted(names), matched)
 
 

@@ -81,7 +81,7 @@ def test_patterns(case: Case) -> None:
     registered(case)
     from ..properties import search, strategies
 
-    if "create_dir" in case.bench.claims.ops_given_up:
+    if not case.makes_directories:
         case.missing("create_dir")
     search.given(case, strategies.patterns())
 
@@ -98,7 +98,7 @@ def place(case: Case, where: str) -> "TourPlace":
     """The place of a tour, of names that the filesystem takes. Raises NoStimulusError where it takes none."""
     from ..properties.tours import NAMES, PLAIN, TourPlace
 
-    flat = "create_dir" in case.bench.claims.ops_given_up
+    flat = not case.makes_directories
     trial = case.trial(case.bench, 0)
     try:
         match where:
@@ -162,7 +162,7 @@ def test_contents(case: Case) -> None:
     registered(case)
     from ..properties import tours
 
-    case.needs("new_writable_file")
+    case.needs("new_writable_file", itself=True)
     too_large = case.bench.claims.too_large
     tours.contents(case, [content for content in CONTENTS.values() if not too_large(len(content) + 1000)])
 
@@ -175,5 +175,5 @@ def test_crowded(case: Case) -> None:
     registered(case)
     from ..properties import tours
 
-    case.needs("create_dir")
+    case.needs("create_dir", itself=True)
     tours.crowded(case, PAGE + 1)

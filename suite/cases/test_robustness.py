@@ -260,7 +260,7 @@ def test_closed_twice(case: Case, op: str) -> None:
 @clauses("common.present-op-is-unimplemented")
 def test_present_op(case: Case, op: str) -> None:
     """An op whose entry is set does what it is for, or says that it does not."""
-    known = case.bench.knowledge.unimplemented.get(op, Code.UNIMPLEMENTED)
+    known = case.bench.facts.unimplemented.get(op, Code.UNIMPLEMENTED)
     if op not in case.surroundings.present or known is not Code.UNIMPLEMENTED:
         case.missing(op)
     prepared(case)

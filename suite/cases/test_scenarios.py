@@ -148,13 +148,12 @@ def test_saved_model(case: Case) -> None:
     for name in LACKING:
         case.check.status(clause, case.fs.path_exists(case.uri("model", name)), Code.NOT_FOUND)
     case.unchanged(clause, MODEL)
-    if case.fs.available("new_read_only_memory_region_from_file"):
-        name = "model/variables/variables.data-00000-of-00001"
-        got = case.fs.new_read_only_memory_region_from_file(case.uri(name))
-        if not case.check.unimplemented(got):
-            with case.setup, case.setup.opened(got) as region:
-                length = region.length().value
-                case.check.equal(clause, "mapped", MODEL[name], region.data(0, min(length, 1 << 20)).value[1])
+    name = "model/variables/variables.data-00000-of-00001"
+    got = case.fs.new_read_only_memory_region_from_file(case.uri(name))
+    if not case.check.unimplemented(got):
+        with case.setup, case.setup.opened(got) as region:
+            length = region.length().value
+            case.check.equal(clause, "mapped", MODEL[name], region.data(0, min(length, 1 << 20)).value[1])
 
 
 EVENTS = [b"event %d " % k * (k * 400 + 1) for k in range(6)]
@@ -235,7 +234,7 @@ def test_records(case: Case, cut: int) -> None:
     pieces = [piece for data in RECORDS for piece in record(data)]
     whole = b"".join(pieces)[: len(b"".join(pieces)) - cut]
     case.surroundings.within_size(len(whole))
-    if case.surroundings.seeded or cut:
+    if not case.writes_files or cut:
         uri = case.setup.write("records", whole)
     else:
         uri = case.uri("records")

@@ -170,7 +170,7 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.handle_op("read_only_memory_region.cleanup", region)
         case "write":
             # Nobody empties what is appended to where the plugin makes no files.
-            for op in ("new_writable_file", "new_appendable_file")[: 1 if case.surroundings.seeded else 2]:
+            for op in ("new_writable_file", "new_appendable_file")[: 1 + case.writes_files]:
                 handle = program.open(op, new).value
                 program.append(handle, b"%d" % k * 100 * (k + 1))
                 program.handle_op("close", handle)
@@ -182,7 +182,7 @@ def busy(case: Case, what: str, k: int) -> Program:
                 program.path_op(op, inner)
             program.path_op("recursively_create_dir", leaf)
             program.path_op("path_exists", leaf)
-            if case.fs.available("delete_recursively"):
+            if "delete_recursively" in case.fs.present:
                 program.delete_recursively(tree)
             program.path_op("path_exists", tree)
     return program
@@ -200,7 +200,7 @@ def test_rename_is_atomic(case: Case) -> None:
     """One thread replaces a file by renaming another one onto it, three look whether it is there."""
     # Core's default copies and deletes. It empties the target first, for which the plugin is not to blame.
     case.needs("rename_file", itself=True)
-    if case.surroundings.seeded:
+    if not case.writes_files:
         case.missing("new_writable_file")
     target, other = (case.fs.translate(uri) for uri in (case.setup.write("target", b"old"), case.uri("other")))
     raw = case.tables

@@ -104,7 +104,7 @@ def test_end(case: Case) -> None:
     path = place(case, "file")
     for _ in range(3):
         token = case.setup.token()
-        if case.fs.available("add_to_transaction"):
+        if case.does("add_to_transaction"):
             add(case, path, token)
         case.check.status("end_transaction.succeeds", raw.end_transaction(token), Code.OK)
 
@@ -116,7 +116,7 @@ def test_end_releases(case: Case) -> None:
     path = place(case, "file")
     with started(case) as token:
         add(case, path, token)
-    if case.fs.available(GET):
+    if case.does(GET):
         case.check.status(clause, holder(case, path), Code.NOT_FOUND)
     with started(case) as token:
         case.check.status(clause, raw.add_to_transaction(path, token), Code.OK)
@@ -167,9 +167,9 @@ def test_leaves_nothing(case: Case) -> None:
     def repeat(rounds: int) -> None:
         for _ in range(rounds):
             token = case.setup.token()
-            if case.fs.available("add_to_transaction"):
+            if case.does("add_to_transaction"):
                 raw.add_to_transaction(path, token)
-            if case.fs.available(GET):
+            if case.does(GET):
                 raw.token_op(GET, none)
             raw.end_transaction(token)
 
@@ -191,7 +191,7 @@ def test_add(case: Case, what: str) -> None:
     clause = "add_to_transaction." + ("path-need-not-exist" if what == "missing" else "succeeds")
     with started(case) as token:
         case.check.status(clause, case.tables.add_to_transaction(path, token), Code.OK)
-        if case.fs.available(GET):
+        if case.does(GET):
             got = holder(case, path)
             case.check.status(f"{GET}.succeeds", got, Code.OK)
             case.check.equal(f"{GET}.succeeds", "token", token, got.value.token)
@@ -218,7 +218,7 @@ def test_add_to_another(case: Case) -> None:
         case.check.implemented(got)
         refused = got.code is Code.FAILED_PRECONDITION
         case.check.reading(clause, {"refused": refused, "accepted": got.ok}, f"code={got.code}", got.message)
-        if case.fs.available(GET):
+        if case.does(GET):
             kept = holder(case, path)
             owners = (first,) if refused else (first, second)
             case.check.that(clause, kept.value.token in owners, f"{GET}: a transaction it was added to",
@@ -232,7 +232,7 @@ def test_none(case: Case) -> None:
     got = holder(case, path)
     case.check.status(f"{GET}.none-is-not-found", got, Code.NOT_FOUND)
     case.check.note("transactions.token-on-error", token_of(got))
-    if case.fs.available("start_transaction") and case.fs.available("add_to_transaction"):
+    if case.does("start_transaction") and case.does("add_to_transaction"):
         with started(case) as token:
             add(case, path + "-longer", token)
             case.check.status(f"{GET}.none-is-not-found", holder(case, path), Code.NOT_FOUND)
@@ -251,7 +251,7 @@ def test_get_or_start(case: Case) -> None:
     again = raw.token_op(GET_OR_START, path)
     case.check.status(clause, again, Code.OK)
     case.check.equal(clause, "token", got.value.token, again.value.token)
-    if case.fs.available(GET):
+    if case.does(GET):
         case.check.equal(clause, f"{GET} token", got.value.token, holder(case, path).value.token)
     ended(case, got.value.token, again.value.token)
 
@@ -319,7 +319,7 @@ def test_foreign_token(case: Case, op: str) -> None:
     is_end = op == "end_transaction"
     got = raw.end_transaction(FOREIGN_TOKEN) if is_end else raw.add_to_transaction(path, FOREIGN_TOKEN)
     case.check.status(f"{op}.foreign-token-is-not-found", got, Code.NOT_FOUND)
-    if not is_end and case.fs.available(GET):
+    if not is_end and case.does(GET):
         # No transaction was started.
         case.check.status(f"{op}.foreign-token-is-not-found", holder(case, path), Code.NOT_FOUND)
 
@@ -330,13 +330,13 @@ def test_decode(case: Case) -> None:
     raw = case.tables
     # Where the plugin gives no token, one with an arbitrary address is decoded.
     token = FOREIGN_TOKEN
-    if case.fs.available("start_transaction"):
+    if case.does("start_transaction"):
         token = case.setup.token()
     for _ in range(2):
         got = raw.decode_transaction_token(token)
         text = "NULL" if got.value is None else "a text"
         case.check.that("decode_transaction_token.succeeds", text == "a text", "a text", text)
-    if token != FOREIGN_TOKEN and case.fs.available("end_transaction"):
+    if token != FOREIGN_TOKEN and case.does("end_transaction"):
         ended(case, token)
 
 

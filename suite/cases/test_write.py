@@ -38,8 +38,9 @@ def test_plain(case: Case) -> None:
     """A file is written, flushed, synced, closed and cleaned up."""
     file = writer(case)
     case.check.status("append.succeeds", file.append(b"plain"), Code.OK)
-    if case.fs.available("tell"):
-        case.check.status("tell.succeeds", file.tell(), Code.OK)
+    told = file.tell()
+    if not case.check.unimplemented(told):
+        case.check.status("tell.succeeds", told, Code.OK)
     case.check.status("flush.succeeds", file.flush(), Code.OK)
     case.check.status("sync.succeeds", file.sync(), Code.OK)
     case.check.status("close.succeeds", file.close(), Code.OK)
@@ -275,6 +276,7 @@ def test_sync_where_it_is_absent(case: Case) -> None:
 @clauses("new_writable_file.replaces-what-exists", "new_writable_file.succeeds")
 def test_overwrite(case: Case, old: bytes) -> None:
     """A file that exists is written anew."""
+    case.needs("new_writable_file", itself=True)
     case.setup.write("file", old)
     case.setup.write("file", b"new")
     case.check.equal("new_writable_file.replaces-what-exists", "content", b"new", case.setup.content(case.uri("file")))

@@ -101,7 +101,7 @@ def rulings(calls: Iterable[Call], declared: Container[str], preparing: Containe
             finding = law(op, arguments, outcome)
             if finding is not None and not finding.holds:
                 broken.setdefault(replace(finding, op=op, at=place))
-            elif finding is not None and finding.clause in declared:
+            elif finding is not None and finding.clause in declared and outcome.code is not Code.UNIMPLEMENTED:
                 kept[finding] = kept.get(finding, False) or counts
     seen = {finding.clause for finding in broken}
     whole = [
@@ -175,7 +175,8 @@ def _no_entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Rulin
 
 
 def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
-    if not isinstance(outcome.value, Undeleted):
+    # What is not implemented counts nothing.
+    if not isinstance(outcome.value, Undeleted) or outcome.code is Code.UNIMPLEMENTED:
         return None
     missing = POISON_UNSIGNED in (outcome.value.files, outcome.value.dirs)
     got = f"{outcome.code}: not written" if missing else "both written"

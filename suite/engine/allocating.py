@@ -94,7 +94,7 @@ class Allocations(DisturbedStimulus):
         left = before
         if went.died is None:
             left = self._closing.wait(lambda: open_now(case, f"{directory}/"), self.most(before))
-        if not self.case.bench.hosts_differ:
+        if not self.case.bench.facts.hosts_differ:
             case.surroundings.end_host()
         elif went.died is not None or again.died is not None:
             return Attempt(went, again, unreadable="what was there ended with the process"), called

@@ -27,7 +27,7 @@ def performs(case: Case, name: str, program: str, *arguments: str, alone: bool =
     if outcome.value.lacking or outcome.code is Code.UNIMPLEMENTED:
         raise NoStimulusError(outcome.message)
     if not _went_well(outcome):
-        known = case.bench.knowledge.fails_plainly
+        known = case.bench.facts.fails_plainly
         if known:
             # The program may need an op that goes wrong everywhere, and other cases are about that.
             raise BlockedError(*next(iter(known.items())))

@@ -15,7 +15,7 @@ from ...reports.model.records import CaseRecord
 from ..judge.evidence import Condition, Evidence
 from . import looks
 from .answers import UNKNOWN
-from .checks import Checks
+from .checks import AbsentOpError, Checks
 from .setup import Setup, Tree
 from .surroundings import Surroundings
 from .workbench import Workbench
@@ -67,8 +67,7 @@ class Case:
             bench.redaction,
             self.surroundings.trace,
             # What TensorFlow says of itself is no answer of the plugin.
-            works=frozenset() if bench.target.through else bench.knowledge.works,
-            fails_plainly=bench.knowledge.fails_plainly,
+            replace(bench.facts, works=frozenset()) if bench.target.through else bench.facts,
         )
         #: What prepares the stimulus.
         self.setup = Setup(self.surroundings, self.check)
@@ -157,12 +156,29 @@ class Case:
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
-        self.surroundings.missing(op)
+        raise AbsentOpError(op, self.fs.absence(op))
+
+    def does(self, op: str) -> bool:
+        """Whether this plugin can be asked for an op: it or core has it, and its profile does not give it up.
+
+        An answer of UNIMPLEMENTED is absence for what was asked for only: `check.unimplemented` sees that.
+        """
+        return self.bench.does(self.fs, op)
+
+    @property
+    def makes_directories(self) -> bool:
+        """Whether there are directories: a profile may say that there are only files."""
+        return self.bench.makes_directories
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether files come from the plugin; they come from the backing if it writes none."""
+        return self.surroundings.writes_files
 
     def needs(self, *ops: str, itself: bool = False) -> None:
         """End the case where one of these can be performed neither by the plugin nor by core, or not by `itself`."""
         for op in ops:
-            if not (op in self.fs.present if itself else self.fs.available(op)):
+            if not (op in self.fs.present if itself else self.bench.asks(self.fs, op)):
                 self.missing(op)
 
     def blocked(self, op: str, why: str) -> NoReturn:
@@ -184,7 +200,7 @@ class Case:
             body(self)
         except Exception as raised:
             return raised
-        return None
+        return None if self.check.made or self.adopted else self.check.lacking
 
     def adopt(self, record: CaseRecord, note: str | None = None) -> None:
         """What came of this case is what came of a trial; `note` tells more about it."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
@@ -17,6 +16,7 @@ from ..judge.evidence import Statement
 from . import bounds
 from .answers import UNKNOWN, WITH_A_VALUE, Answer, kind_of
 from .callformat import ValueFormat, differing
+from .plugin_facts import UNSEEN, PluginFacts
 from .sharing import Statements
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
@@ -57,8 +57,8 @@ class Checks:
     """The checks of one case; `directory` is the URI of the case's own directory, which no text repeats.
 
     `calls` are those of the case, to which more are added as it goes on.
-    `works` are the ops of the plugin that work where nothing is special: UNIMPLEMENTED is an answer of theirs like
-    others. `fails_plainly` says of those that go wrong even there what they do.
+    `facts` says which ops of the plugin work where nothing is special, for which UNIMPLEMENTED is an answer like
+    others; which answer it even there, which another case records; and what those do that go wrong there.
     """
 
     def __init__(
@@ -68,16 +68,14 @@ class Checks:
         directory: str,
         redaction: Redaction,
         calls: Sequence[Call] = (),
-        *,
-        works: frozenset[str] = frozenset(),
-        fails_plainly: Mapping[str, str] = MappingProxyType({}),
+        facts: PluginFacts = UNSEEN,
     ) -> None:
         self._id = identity
         self._clauses = tuple(clauses)
-        self._fails_plainly = fails_plainly
+        self._facts = facts
         self._redaction = redaction
         self._calls = calls
-        self.works = works
+        self.works = facts.works
         #: A history may come by any clause.
         self.any_clause = False
         root = paths.dirname(directory)
@@ -89,6 +87,8 @@ class Checks:
         ]
         if paths.basename(root).startswith("tffs-"):
             self._places.append((paths.basename(root), "{root}"))
+        #: The last op that was missing, or answered UNIMPLEMENTED.
+        self.lacking: AbsentOpError | None = None
         #: What was compared so far.
         self.made = Statements()
         #: The op that gave a wrong code, and how many calls there were then.
@@ -131,15 +131,17 @@ class Checks:
 
     def implemented(self, outcome: Outcome[object]) -> None:
         """Raise AbsentOpError where an op answers UNIMPLEMENTED, unless it is known to work elsewhere."""
-        absent = outcome.source is Source.ABSENT
-        if self.unimplemented(outcome) and (absent or outcome.op not in self.works):
-            raise AbsentOpError(outcome.op, outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
+        is_absent = outcome.source is Source.ABSENT or outcome.op not in self.works
+        if self.unimplemented(outcome) and is_absent and self.lacking is not None:
+            raise self.lacking
 
     def unimplemented(self, outcome: Outcome[object]) -> bool:
-        """Whether the op answers UNIMPLEMENTED; where the plugin itself says so, that is recorded."""
+        """Whether the op answers UNIMPLEMENTED; if the plugin itself says so, and only here, that is recorded."""
         if outcome.code is not Code.UNIMPLEMENTED:
             return False
-        if outcome.source is Source.PLUGIN:
+        is_null = outcome.source is Source.ABSENT
+        self.lacking = AbsentOpError(outcome.op, outcome.message if is_null else f"{outcome.op} answers UNIMPLEMENTED")
+        if outcome.source is Source.PLUGIN and outcome.op not in self._facts.unimplemented:
             got = f"{outcome.op}: code=UNIMPLEMENTED"
             self.record(UNIMPLEMENTED, True, "implemented or unsupported", got, outcome.message,
                          reading="unsupported", declared=True)  # fmt: skip
@@ -147,7 +149,7 @@ class Checks:
 
     def succeeded(self, op: str) -> None:
         """Record once that an op works, where the case is about that."""
-        self.works |= {op}
+        self.works |= {op} - self._facts.unimplemented.keys()
         name = f"{op}.succeeds"
         if name in self._clauses and not any(statement.clause == name for statement in self.made):
             self.record(name, True, "code=OK", "code=OK")
@@ -170,11 +172,11 @@ class Checks:
         cause = outcome.passed_on or outcome.op
         only_asked = outcome.passed_on or of not in ("", cause)
         if not outcome.ok and only_asked and not self._is_news(cause):
-            raise BlockedError(cause, self._fails_plainly[cause])
+            raise BlockedError(cause, self._facts.fails_plainly[cause])
 
     def _is_news(self, op: str) -> bool:
         """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""
-        return f"{op}.succeeds" in self._clauses or op not in self._fails_plainly
+        return f"{op}.succeeds" in self._clauses or op not in self._facts.fails_plainly
 
     def record(
         self,

@@ -126,7 +126,7 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
         death=death,
         called=case.surroundings.called,
         block=_block(case, error),
-        known=case.bench.knowledge.fails_plainly,
+        known=case.bench.facts.fails_plainly,
         promised=case.bench.claims.ops_promised,
         condition=case.condition,
     )

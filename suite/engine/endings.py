@@ -51,7 +51,7 @@ class Endings(Disturbing):
     """
 
     def __init__(self, case: Case, history: History) -> None:
-        if case.bench.hosts_differ:
+        if case.bench.facts.hosts_differ:
             raise NoStimulusError("its storage lives in its process, and ends with it")
         self.history = history
         self.own = case.surroundings.present

@@ -58,7 +58,7 @@ class Trials(DisturbedStimulus):
     """A stimulus of which one system call fails each time. Raises NoStimulusError where none can."""
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
-        if case.bench.hosts_differ:
+        if case.bench.facts.hosts_differ:
             raise NoStimulusError("its storage lives in its process, and not in files")
         super().__init__(case, case.bench.apart(), stimulus)
         self._repeated: set[str] = set()

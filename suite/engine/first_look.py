@@ -19,7 +19,7 @@ from ...harness.over_tables.filesystem import HostFilesystem
 from ...harness.targets.backing import BackingUnableError
 from ..contract.claims import READ_ONLY
 from . import witnesses
-from .knowledge import NOTHING, Knowledge
+from .plugin_facts import UNSEEN, PluginFacts
 from .target import Target
 from .workbench import HostedFilesystem, Workbench
 
@@ -40,41 +40,40 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def first_look(target: Target) -> Knowledge:
+def first_look(target: Target, seen: PluginFacts = UNSEEN) -> PluginFacts:
     """What there is to know of a target. Where something hangs, one more is taken with memory that is not filled."""
-    first, hung = _looked(target, NOTHING)
+    first, hung = _looked(target, seen)
     if not hung:
         return first
-    second, hangs = _looked(target, replace(NOTHING, filling=False))
+    second, hangs = _looked(target, replace(seen, filling=False))
     # The second look finds what the first has made.
     return first if hangs else replace(second, made_above=first.made_above)
 
 
-def _looked(target: Target, start: Knowledge) -> tuple[Knowledge, bool]:
+def _looked(target: Target, start: PluginFacts) -> tuple[PluginFacts, bool]:
     """What one look finds out, and whether anything hung. An op that hangs is not called again."""
     bench = Workbench(target, start, max_hangs=1)
     try:
-        return replace(_look(bench), filling=start.filling), bench.loader.hung
+        bench.learn(unusable=_unusable(bench))
+        if not bench.facts.unusable:
+            _look(bench)
+        return bench.facts, bench.loader.hung
     finally:
         bench.close()
 
 
-def _look(bench: Workbench) -> Knowledge:
+def _look(bench: Workbench) -> None:
     look = Look(bench)
-    if unusable := _unusable(bench):
-        return replace(NOTHING, unusable=unusable)
     try:
         look.make_root()
         for walk in WALKS:
             look.take(walk)
-        bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
+        bench.learn(wrong_backing=witnesses.wrong_backing(bench))
     except BlockedError as blocked:
         look.note(blocked)
     except BackingUnableError:
         pass
-    return replace(
-        look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ, made_above=bench.made_above
-    )
+    look.report()
 
 
 def refusals(bench: Workbench) -> dict[str, Code]:
@@ -150,17 +149,16 @@ class Look:
             if refusing.keys() <= self._unimplemented.keys():
                 raise
             self._unimplemented |= refusing
-            self._bench.knowledge = self.knowledge()
+            self.report()
             self.make_root()
         else:
             if self._bench.target.claims.get(READ_ONLY) and not self._unimplemented:
                 self._unimplemented |= refusals(self._bench)
-                self._bench.knowledge = self.knowledge()
+                self.report()
 
-    def knowledge(self) -> Knowledge:
-        """What is known now."""
-        return replace(
-            self._bench.knowledge,
+    def report(self) -> None:
+        """Add what was seen so far to the facts of the workbench."""
+        self._bench.learn(
             fails_plainly=dict(self._fails),
             unimplemented=dict(self._unimplemented),
             works=frozenset(self._works - self._fails.keys() - self._unimplemented.keys()),
@@ -175,7 +173,7 @@ class Look:
         def go(filesystem: HostedFilesystem) -> None:
             if not self.went_well(bench.make(filesystem, directory)):
                 return
-            if "create_dir" in bench.claims.ops_given_up or self._proves("create_dir", filesystem, directory):
+            if not bench.makes_directories or self._proves("create_dir", filesystem, directory):
                 at = self.file(filesystem, directory) if walk in ON_A_FILE else directory
                 if at is not None:
                     walk(self, filesystem, at)
@@ -188,7 +186,7 @@ class Look:
             pass
         bench.remove(directory)
         # What follows may need to know it: defaults of core depend on the kind that is_directory tells.
-        bench.knowledge = self.knowledge()
+        self.report()
 
     def note(self, blocked: BlockedError) -> None:
         """Note the op behind which nothing more can be looked at."""

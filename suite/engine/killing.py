@@ -137,7 +137,7 @@ class Kills(Endings):
         """What is there after the history, in a place that was tidied up; or what did not work."""
         deletes = [SurvivalStep("delete_file" if there[path] is not None else "delete_dir", (path,)) for path in there]
         steps = sorted(deletes, key=lambda step: step.paths, reverse=True)
-        if "create_dir" not in trial.bench.claims.ops_given_up:
+        if trial.makes_directories:
             steps += [SurvivalStep("delete_dir", ("",)), SurvivalStep("create_dir", ("",))]
         if not self._goes_on or not all(trial.fs.available(step.op) for step in steps):
             return None, None

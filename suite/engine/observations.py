@@ -8,22 +8,20 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TypeVar
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
-from ...harness.ops.guard import Guard, RefusedError
+from ...harness.ops.guard import RefusedError
 from ...harness.ops.outcomes import DiedError, Outcome
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ...harness.targets.backing import BackingUnableError
 from ..contract.claims import Value, meanings
+from .case import Case
 from .first_look import CHANGES, refusals
 from .setup import LOCKED
-from .workbench import HostedFilesystem, Workbench
-
-T = TypeVar("T")
+from .workbench import Workbench
 
 #: Longer names and paths, in bytes, are not tried.
 LONGEST_NAME, LONGEST_PATH = 2048, 8192
@@ -43,7 +41,7 @@ class UnknownAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class ProbeAnswer:
     """An answer: the value of a claim or limit, None where there is none, and how that was found out."""
 
     section: str
@@ -52,61 +50,30 @@ class Observation:
     how: str
 
 
-class QuestionPlace:
-    """Where one question is asked."""
-
-    def __init__(self, filesystem: HostedFilesystem, directory: str) -> None:
-        self.fs = filesystem
-        self.directory = directory
-
-    def uri(self, name: str) -> str:
-        """A path in the directory."""
-        return paths.join(self.directory, name)
-
-    def done(self, outcome: Outcome[T]) -> T:
-        """The value of a step that has to succeed."""
-        if not outcome.ok:
-            raise UnknownAnswerError(f"{outcome.op} answers {outcome.code}: {outcome.message}")
-        return outcome.value
-
-    def opened(self, outcome: Outcome[T | None]) -> T:
-        """What was opened."""
-        value = self.done(outcome)
-        if value is None:
-            raise UnknownAnswerError(f"{outcome.op} answers OK and opens nothing")
-        return value
-
-    def write(self, name: str, content: bytes = b"content") -> str:
-        """Write a file; its URI."""
-        with self.opened(self.fs.new_writable_file(self.uri(name))) as file:
-            self.done(file.append(content))
-            self.done(file.close())
-        return self.uri(name)
-
-    def mkdir(self, name: str) -> str:
-        """Make a directory; its URI."""
-        self.done(self.fs.create_dir(self.uri(name)))
-        return self.uri(name)
-
-    def content(self, name: str) -> bytes | None:
-        """What a reader sees; None where there is nothing."""
-        got = self.fs.new_random_access_file(self.uri(name))
-        if got.value is None:
-            return None
-        with got.value as file:
-            return file.read(0, 1 << 16).value.data
+Question = Callable[[Case], tuple[Value | int | None, str]]
 
 
-Question = Callable[[QuestionPlace], tuple[Value | int | None, str]]
+def _file(case: Case, name: str = "file", content: bytes = b"content") -> str:
+    """Write a file; its URI."""
+    return case.setup.write(name, content)
 
 
-def _directories(place: QuestionPlace) -> tuple[Value, str]:
-    place.write("file")
+def _content(case: Case) -> bytes | None:
+    """What a reader of the file sees; None if there is nothing."""
+    got = case.fs.new_random_access_file(case.uri("file"))
+    if got.value is None:
+        return None
+    with got.value as file:
+        return file.read(0, 1 << 16).value.data
+
+
+def _directories(case: Case) -> tuple[Value, str]:
+    _file(case)
     asked = {
-        "create_dir without a parent": (place.fs.create_dir(place.uri("no/new")), Code.NOT_FOUND),
-        "new_writable_file without a parent": (place.fs.new_writable_file(place.uri("none/new")), Code.NOT_FOUND),
-        "path_exists below a file": (place.fs.path_exists(place.uri("file/below")), Code.FAILED_PRECONDITION),
-        "new_writable_file below a file": (place.fs.new_writable_file(place.uri("file/new")), Code.FAILED_PRECONDITION),
+        "create_dir without a parent": (case.fs.create_dir(case.uri("no/new")), Code.NOT_FOUND),
+        "new_writable_file without a parent": (case.fs.new_writable_file(case.uri("none/new")), Code.NOT_FOUND),
+        "path_exists below a file": (case.fs.path_exists(case.uri("file/below")), Code.FAILED_PRECONDITION),
+        "new_writable_file below a file": (case.fs.new_writable_file(case.uri("file/new")), Code.FAILED_PRECONDITION),
     }
     for asked_for, (outcome, code) in asked.items():
         if outcome.code is not code:
@@ -114,46 +81,46 @@ def _directories(place: QuestionPlace) -> tuple[Value, str]:
     return "real", "what has no parent was refused, and so was what is below a file"
 
 
-def _append(place: QuestionPlace) -> tuple[Value, str]:
-    place.write("file", b"one")
-    got = place.fs.new_appendable_file(place.uri("file"))
+def _append(case: Case) -> tuple[Value, str]:
+    _file(case, content=b"one")
+    got = case.fs.new_appendable_file(case.uri("file"))
     if got.value is None:
         return False, f"new_appendable_file: {got.message}"
     with got.value as file:
         if not file.append(b"two").ok or not file.close().ok:
             return False, "append or close of a file opened for appending fails"
-    seen = place.content("file")
+    seen = _content(case)
     return seen == b"onetwo", f"after 'one' and 'two' the file holds {seen!r}"
 
 
-def _visibility(place: QuestionPlace) -> tuple[Value, str]:
-    with place.opened(place.fs.new_writable_file(place.uri("file"))) as file:
-        place.done(file.append(b"seen"))
-        if place.content("file") == b"seen":
+def _visibility(case: Case) -> tuple[Value, str]:
+    with case.setup.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+        case.setup.require(file.append(b"seen"))
+        if _content(case) == b"seen":
             return "append", "a reader saw the bytes when append had come back"
-        place.done(file.flush())
-        if place.content("file") == b"seen":
+        case.setup.require(file.flush())
+        if _content(case) == b"seen":
             return "flush", "a reader saw the bytes when flush had come back, and not before"
-        place.done(file.close())
-    if place.content("file") != b"seen":
+        case.setup.require(file.close())
+    if _content(case) != b"seen":
         raise UnknownAnswerError("the bytes are not even seen after close")
     return "close", "a reader saw the bytes when close had come back, and not after flush"
 
 
-def _atomic_rename(place: QuestionPlace) -> tuple[Value, str]:
-    if "rename_file" not in place.fs.present:
+def _atomic_rename(case: Case) -> tuple[Value, str]:
+    if "rename_file" not in case.fs.present:
         return False, "rename_file is NULL: core copies and deletes"
-    target, other = place.fs.translate(place.write("target", b"old")), place.fs.translate(place.uri("other"))
-    writer = Program(place.fs.raw)
+    target, other = case.fs.translate(_file(case, "target", b"old")), case.fs.translate(case.uri("other"))
+    writer = Program(case.tables)
     handle = writer.open("new_writable_file", other).value
     writer.append(handle, b"new")
     writer.handle_op("close", handle)
     writer.handle_op("writable_file.cleanup", handle)
     writer.path_op("rename_file", other, target)
-    reader = Program(place.fs.raw)
+    reader = Program(case.tables)
     for _ in range(8):
         reader.path_op("path_exists", target)
-    went = programs.run_within(place.fs.raw, [writer, reader, reader], RENAMES, SECONDS)
+    went = programs.run_within(case.tables, [writer, reader, reader], RENAMES, SECONDS)
     if any(not timed.outcome.ok for timed in went[0]):
         raise UnknownAnswerError("a file could not be renamed over another one")
     if all(timed.outcome.ok for thread in went[1:] for timed in thread):
@@ -161,36 +128,36 @@ def _atomic_rename(place: QuestionPlace) -> tuple[Value, str]:
     return False, "for a moment, nothing was at the target"
 
 
-def _open_files(place: QuestionPlace) -> tuple[Value, str]:
-    with place.opened(place.fs.new_random_access_file(place.write("file"))):
+def _open_files(case: Case) -> tuple[Value, str]:
+    with case.setup.opened(case.fs.new_random_access_file(_file(case))):
         for got in (
-            place.fs.rename_file(place.write("other"), place.uri("file")),
-            place.fs.delete_file(place.uri("file")),
+            case.fs.rename_file(_file(case, "other"), case.uri("file")),
+            case.fs.delete_file(case.uri("file")),
         ):
             if got.code in LOCKED:
                 return "locked", f"{got.op} of an open file answered {got.code}"
-            place.done(got)
+            case.setup.require(got)
     return "free", "an open file was replaced and deleted"
 
 
-def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
-    uri = place.write("file")
+def _max_open_files(case: Case) -> tuple[int | None, str]:
+    uri = _file(case)
     with ExitStack() as stack:
         for count in range(MOST_OPEN):
-            got = place.fs.new_random_access_file(uri)
+            got = case.fs.new_random_access_file(uri)
             if got.code is Code.RESOURCE_EXHAUSTED:
                 return count, f"the next one answered {got.code}"
-            stack.enter_context(place.opened(got))
+            stack.enter_context(case.setup.opened(got))
     return None, f"{MOST_OPEN} files were open at once; more were not tried"
 
 
-def _read_only(place: QuestionPlace) -> tuple[Value, str]:
-    place.done(place.fs.delete_file(place.write("file")))
+def _read_only(case: Case) -> tuple[Value, str]:
+    case.setup.require(case.fs.delete_file(_file(case)))
     return False, "a file was written and deleted"
 
 
-def _memory_regions(place: QuestionPlace) -> tuple[Value, str]:
-    got = place.fs.new_read_only_memory_region_from_file(place.write("file"))
+def _memory_regions(case: Case) -> tuple[Value, str]:
+    got = case.fs.new_read_only_memory_region_from_file(_file(case))
     if got.value is None:
         return False, f"new_read_only_memory_region_from_file: {got.message}"
     got.value.cleanup()
@@ -200,20 +167,18 @@ def _memory_regions(place: QuestionPlace) -> tuple[Value, str]:
 def _has_ops(claim: str) -> Question:
     ops = sorted(next(iter(meanings()[claim].values())).ops)
 
-    def ask(place: QuestionPlace) -> tuple[Value, str]:
-        missing = [op for op in ops if op not in place.fs.present]
+    def ask(case: Case) -> tuple[Value, str]:
+        missing = [op for op in ops if op not in case.fs.present]
         return not missing, f"NULL: {', '.join(missing)}" if missing else "the ops are there"
 
     return ask
 
 
-def _by_code(
-    ask: Callable[[QuestionPlace], Outcome[object]], ok: Value, refused: Value, right: Code = Code.OK
-) -> Question:
+def _by_code(ask: Callable[[Case], Outcome[object]], ok: Value, refused: Value, right: Code = Code.OK) -> Question:
     """A question that one op answers: what its right code says, and what FAILED_PRECONDITION says."""
 
-    def answer(place: QuestionPlace) -> tuple[Value, str]:
-        got = ask(place)
+    def answer(case: Case) -> tuple[Value, str]:
+        got = ask(case)
         values = {right: ok, Code.FAILED_PRECONDITION: refused}
         if got.code not in values:
             raise UnknownAnswerError(f"{got.op} answers {got.code}: {got.message}")
@@ -222,37 +187,37 @@ def _by_code(
     return answer
 
 
-def _tell_on_appendable_file(place: QuestionPlace) -> tuple[Value, str]:
-    with place.opened(place.fs.new_appendable_file(place.write("file", b"0123456789"))) as file:
-        position = place.done(file.tell())
+def _tell_on_appendable_file(case: Case) -> tuple[Value, str]:
+    with case.setup.opened(case.fs.new_appendable_file(_file(case, content=b"0123456789"))) as file:
+        position = case.setup.require(file.tell())
     if position not in (0, 10):
         raise UnknownAnswerError(f"tell answers {position} for a file of 10 bytes")
     return "file" if position else "handle", f"tell answered {position} for a file of 10 bytes"
 
 
-def _max_name(place: QuestionPlace) -> tuple[int | None, str]:
+def _max_name(case: Case) -> tuple[int | None, str]:
     def fits(length: int) -> bool:
         name = "n" * length
-        got = place.fs.new_writable_file(place.uri(name))
+        got = case.fs.new_writable_file(case.uri(name))
         if got.value is None:
             return False
         with got.value as file:
             kept = file.close().ok
-        return kept and place.fs.path_exists(place.uri(name)).ok and place.fs.delete_file(place.uri(name)).ok
+        return kept and case.fs.path_exists(case.uri(name)).ok and case.fs.delete_file(case.uri(name)).ok
 
     return _longest(fits, LONGEST_NAME, "names")
 
 
-def _max_path(place: QuestionPlace) -> tuple[int | None, str]:
-    place.mkdir("d")
-    short = len(paths.translate(place.uri("d/")).encode()) + 1
+def _max_path(case: Case) -> tuple[int | None, str]:
+    case.setup.mkdir("d")
+    short = len(paths.translate(case.uri("d/")).encode()) + 1
 
     def fits(length: int) -> bool:
         rest = length - short
         levels = [("n" * 99 if rest - k >= 100 else "n" * (rest - k)) for k in range(0, rest, 100)]
-        uri = place.uri("/".join(["d", *levels]))
-        made = place.fs.recursively_create_dir(uri).ok and place.fs.path_exists(uri).ok
-        place.fs.delete_recursively(place.uri("d/" + levels[0]))
+        uri = case.uri("/".join(["d", *levels]))
+        made = case.fs.recursively_create_dir(uri).ok and case.fs.path_exists(uri).ok
+        case.fs.delete_recursively(case.uri("d/" + levels[0]))
         return made
 
     return _longest(fits, LONGEST_PATH, "paths", least=short + 1)
@@ -271,11 +236,11 @@ def _longest(fits: Callable[[int], bool], most: int, what: str, least: int = 1) 
     return low, f"{what} of {low} bytes are accepted, of {high} not"
 
 
-def _mtime_granularity(place: QuestionPlace) -> tuple[int, str]:
+def _mtime_granularity(case: Case) -> tuple[int, str]:
     times: set[int] = set()
     # Files that are written within one tick of a clock tell only one time.
     for _ in range(WRITES):
-        times.add(place.done(place.fs.stat(place.write("file"))).mtime_nsec)
+        times.add(case.setup.require(case.fs.stat(_file(case))).mtime_nsec)
         if len(times) == TIMES:
             break
     if times == {0}:
@@ -284,11 +249,11 @@ def _mtime_granularity(place: QuestionPlace) -> tuple[int, str]:
     return granularity, f"{len(times)} times that stat told are all multiples of it"
 
 
-def _listing_delay(place: QuestionPlace) -> tuple[int | None, str]:
+def _listing_delay(case: Case) -> tuple[int | None, str]:
     longest, late = 0.0, False
     for number in range(FILES):
-        name, made = paths.basename(place.write(f"file{number}")), time.monotonic()
-        while name not in place.done(place.fs.get_children(place.directory)).bare:
+        name, made = paths.basename(_file(case, f"file{number}")), time.monotonic()
+        while name not in case.setup.require(case.fs.get_children(case.uri())).bare:
             late = True
             if time.monotonic() - made > LISTED:
                 raise UnknownAnswerError(f"a file is not listed {LISTED} s after it was made")
@@ -307,15 +272,17 @@ CLAIMS: Mapping[str, Question] = {
     "memory_regions": _memory_regions,
     "transactions": _has_ops("transactions"),
     "configuration": _has_ops("configuration"),
-    "is_directory_on_file": _by_code(lambda at: at.fs.is_directory(at.write("file")), "header", "host"),
-    "rename_directories": _by_code(lambda at: at.fs.rename_file(at.mkdir("source"), at.uri("target")), True, False),
-    "copy_onto_directory": _by_code(
-        lambda at: at.fs.copy_file(at.write("file"), at.mkdir("directory")), "inside", "refuses"
+    "is_directory_on_file": _by_code(lambda case: case.fs.is_directory(_file(case)), "header", "host"),
+    "rename_directories": _by_code(
+        lambda case: case.fs.rename_file(case.setup.mkdir("source"), case.uri("target")), True, False
     ),
-    "delete_recursively_on_file": _by_code(lambda at: at.fs.delete_recursively(at.write("file")), "deletes", "refuses"),
+    "copy_onto_directory": _by_code(
+        lambda case: case.fs.copy_file(_file(case), case.setup.mkdir("directory")), "inside", "refuses"
+    ),
+    "delete_recursively_on_file": _by_code(lambda case: case.fs.delete_recursively(_file(case)), "deletes", "refuses"),
     "tell_on_appendable_file": _tell_on_appendable_file,
     "far_below_a_file": _by_code(
-        lambda at: at.fs.path_exists(f"{at.write('file')}/missing/leaf"),
+        lambda case: case.fs.path_exists(f"{_file(case)}/missing/leaf"),
         "not-found",
         "failed-precondition",
         Code.NOT_FOUND,
@@ -331,7 +298,7 @@ LIMITS: Mapping[str, Question] = {
 }
 
 
-def observations(bench: Workbench) -> Iterator[Observation]:
+def observations(bench: Workbench) -> Iterator[ProbeAnswer]:
     """The answers, in the order in which a profile has them. Nothing that the plugin does ends the probing."""
     questions = [
         (section, *one) for section, all_of in (("claims", CLAIMS), ("limits", LIMITS)) for one in all_of.items()
@@ -339,26 +306,18 @@ def observations(bench: Workbench) -> Iterator[Observation]:
     for section, key, question in questions:
         try:
             value, how = _ask(bench, key, question)
-        except (UnknownAnswerError, BlockedError, RefusedError, DiedError) as why:
+        except (UnknownAnswerError, BlockedError, BackingUnableError, RefusedError, DiedError) as why:
             value, how = None, f"could not be found out: {why}"
-        except BackingUnableError:
-            value, how = None, "could not be found out: create_dir is not there, so nothing can be tried"
-        yield Observation(section, key, value, how)
+        yield ProbeAnswer(section, key, value, how)
 
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
-    if question is _read_only and not bench.root_made and refusals(bench).keys() == CHANGES.keys():
+    if question is _read_only and not bench.facts.root_made and refusals(bench).keys() == CHANGES.keys():
         return True, "each op that changes something is NULL or refuses to"
-    directory = bench.directory(f"probe/{key}")
-    bench.make_root()
-    loaded, made = bench.load("probe"), False
+    case = Case(bench, f"probe/{key}", (), "", over_tables=True)
     try:
-        filesystem = bench.filesystem(loaded, Guard(directory), [])
-        place = QuestionPlace(filesystem, directory)
-        place.done(bench.make(filesystem, directory))
-        made = True
-        return question(place)
+        # What cannot be prepared for any question is the answer to each.
+        case.uri()
+        return question(case)
     finally:
-        bench.release(loaded)
-        if made:
-            bench.remove(directory)
+        case.surroundings.clear()

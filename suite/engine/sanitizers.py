@@ -72,7 +72,7 @@ class WatchedBench(Workbench):
         self.watch = tool.watch(target)
         few, patience = min(EXAMPLES, target.examples), target.timeout * tool.slower
         watched = replace(target, timeout=patience, host_scope="case", examples=few)
-        super().__init__(watched, replace(beside.known, filling=False), starts=self.watch)
+        super().__init__(watched, replace(beside.facts, filling=False), starts=self.watch)
         self.left_behind = beside.left_behind
 
 

@@ -70,6 +70,13 @@ class Setup:
         self._check.failed(outcome, self._is_listed_empty)
         raise BlockedError(outcome.op, f"{outcome.code} {outcome.message}")
 
+    def optional(self, outcome: Outcome[object]) -> bool:
+        """Whether a set-up step was performed whose op may be missing. If it is there, its outcome is required."""
+        if self._check.unimplemented(outcome):
+            return False
+        self.require(outcome)
+        return True
+
     def may_refuse(self, outcome: Outcome[object]) -> None:
         """End the case where the profile says that an op is refused for what is open, or that so many can be open."""
         calls, claims = self._surroundings.trace, self._surroundings.bench.claims
@@ -124,10 +131,12 @@ class Setup:
             filesystem = around.fs
             with self:
                 around.bench.make_root()
+                is_seeded = around.bench.seeds(filesystem, "create_dir")
                 around.directory_made = True
-                if "create_dir" not in around.bench.claims.ops_given_up:
-                    self.require(around.bench.make(filesystem, around.directory))
-                    if not around.bench.seeds(filesystem, "create_dir"):
+                if around.bench.makes_directories:
+                    made = around.bench.make(filesystem, around.directory)
+                    if not is_seeded:
+                        self.require(made)
                         self.prepared.append(Prepared("", None))
         return around.uri(*names)
 
@@ -135,7 +144,7 @@ class Setup:
         """Set up a file with this content, through the backing where the plugin writes none; its URI."""
         uri, around = self.uri(name), self._surroundings
         around.within_size(len(content))
-        if around.seeded:
+        if not around.writes_files:
             around.backing.write(around.backing_name(name), content)
             return uri
         with self, self.opened(around.fs.new_writable_file(uri)) as file:
@@ -156,7 +165,7 @@ class Setup:
     def mkdir(self, name: str) -> str:
         """Set up a directory, through the backing where the plugin makes none; its URI."""
         uri, around = self.uri(name), self._surroundings
-        if "create_dir" in around.bench.claims.ops_given_up:
+        if not around.bench.makes_directories:
             raise BlockedError("create_dir", "there are only files", absent=True)
         if around.bench.seeds(around.fs, "create_dir"):
             around.backing.make_directory(around.backing_name(name))
@@ -168,7 +177,7 @@ class Setup:
 
     def mkdir_where_known(self, name: str) -> str:
         """Set up a directory, unless there are only files: where it is, nobody is asked; its URI."""
-        return self.uri(name) if "create_dir" in self._surroundings.bench.claims.ops_given_up else self.mkdir(name)
+        return self.mkdir(name) if self._surroundings.bench.makes_directories else self.uri(name)
 
     def token(self) -> int:
         """The token of a transaction that is started. For cases that are marked `over_tables`."""
@@ -197,7 +206,7 @@ class Setup:
                     why = f"it lists more than {MOST_ENTRIES} entries, and no end"
                     self._answered_wrongly("get_children.names-every-entry-once", "the entries that were made", why)
                 got = fs.get_children(self.uri(directory) if directory else self.uri())
-                if got.code is Code.NOT_FOUND and "create_dir" in self._surroundings.bench.claims.ops_given_up:
+                if got.code is Code.NOT_FOUND and not self._surroundings.bench.makes_directories:
                     # Where there are no directories there is none without anything in it.
                     continue
                 for name in self.require(got).bare:

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
 from ...harness.hosting.client import Host
 from ...harness.hosting.loader import BlockedError, Loaded
@@ -99,8 +98,8 @@ class Surroundings:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
             self._by_core = frozenset(DEFAULT_NEEDS) - self._filesystem.present
             op = clause(self._clauses[0]).op if self._clauses else ""
-            if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
-                self.missing(op)
+            if op and not self.bench.asks(self._filesystem, op) and op not in ("init", "cleanup"):
+                raise AbsentOpError(op, self._filesystem.absence(op))
         return self._filesystem
 
     @property
@@ -126,10 +125,6 @@ class Surroundings:
             return None
         core = {outcome.called_by for _, _, outcome in self.trace if isinstance(outcome, Outcome)}
         return self._by_core.union(core, (op for op, _, _ in self.trace), ("init", "cleanup"))
-
-    def missing(self, op: str) -> NoReturn:
-        """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
-        raise AbsentOpError(op, self.fs.absence(op))
 
     def discard_filesystem(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""
@@ -185,9 +180,9 @@ class Surroundings:
         return self.bench.backing
 
     @property
-    def seeded(self) -> bool:
-        """Whether files come from the backing, because the plugin writes none."""
-        return self.bench.seeds(self.fs, "new_writable_file")
+    def writes_files(self) -> bool:
+        """Whether files come from the plugin; they come from the backing if it writes none."""
+        return not self.bench.seeds(self.fs, "new_writable_file")
 
     def backing_name(self, name: str) -> str:
         """What a name in the case's own directory is called in the backing."""

@@ -26,7 +26,7 @@ from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims
 from ..contract.through import hidden
 from .bounds import Keeper
-from .knowledge import NOTHING, Knowledge
+from .plugin_facts import UNSEEN, PluginFacts
 from .target import Target
 
 
@@ -40,32 +40,35 @@ HostedFilesystem = HostFilesystem | TensorFlowFilesystem
 MOST_ENTRIES = 5000
 
 
+def launcher_of(target: Target) -> Launcher:
+    """What starts the hosts of a target.
+
+    Raises NotCompiledSoError and NoToolError where its plugin has to be compiled for a sanitizer.
+    """
+    tool = sanitizer_of(target.sanitizer, target.plugin)
+    return launcher(target.host_command, target.environment, target.runtime, target.through, tool)
+
+
 class Workbench:
     """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
 
     def __init__(
         self,
         target: Target,
-        knowledge: Knowledge = NOTHING,
+        facts: PluginFacts = UNSEEN,
         max_hangs: int | None = MAX_HANGS,
         starts: Launcher | None = None,
     ) -> None:
         self.target = target
-        self.knowledge = knowledge
+        self.facts = facts
         self.claims = Claims.of(target.claims, target.limits)
         if target.through:
             self.claims = replace(self.claims, hidden=hidden())
-        if starts is None:
-            tool = sanitizer_of(target.sanitizer, target.plugin)
-            starts = launcher(target.host_command, target.environment, target.runtime, target.through, tool)
-        self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
+        starts = starts or launcher_of(target)
+        self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=facts.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)
         self.left_behind: list[str] = []
-        self.root_made = knowledge.root_made
-        self.hosts_differ = knowledge.hosts_differ
-        #: The directories above the root that were not there before it, from the nearest on.
-        self.made_above = knowledge.made_above
         self._kept: tuple[str, Loaded] | None = None
         self._no_root: BlockedError | None = None
         #: The ids of the cases of the run, where they are known: who leaves something to another case leaves it to one.
@@ -75,18 +78,17 @@ class Workbench:
         #: The same target under a condition, once a case was repeated there, or why that cannot be.
         self.watched: Workbench | str | None = None
 
-    @property
-    def known(self) -> Knowledge:
-        """What is known of the target by now."""
-        return replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ)
+    def learn(self, **found: Any) -> None:
+        """Add to the facts what was found out about the plugin."""
+        self.facts = replace(self.facts, **found)
 
     def apart(self, **changes: Any) -> "Workbench":
         """The same target, with these changes, in hosts of their own: what hangs there says nothing of other cases."""
-        return Workbench(replace(self.target, host_scope="case", **changes), self.known, max_hangs=None)
+        return Workbench(replace(self.target, host_scope="case", **changes), self.facts, max_hangs=None)
 
     def filling_again(self) -> "Workbench":
         """The same target with hosts whose allocator fills what it gives, though something hung there."""
-        return Workbench(replace(self.target, host_scope="case"), replace(self.known, filling=True))
+        return Workbench(replace(self.target, host_scope="case"), replace(self.facts, filling=True))
 
     def load(self, module: str) -> Loaded:
         """A host for a case of this module: a fresh one, or the one before where `--host-scope` says so."""
@@ -157,16 +159,32 @@ class Workbench:
         return self._over(raw, entry.present, guard)
 
     def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostedFilesystem:
-        known = self.knowledge
+        facts = self.facts
         if self.target.through:
-            return TensorFlowFilesystem(raw, guard, unimplemented=known.unimplemented)
+            return TensorFlowFilesystem(raw, guard, unimplemented=facts.unimplemented)
         return HostFilesystem(
             raw,
             present,
             guard,
-            unimplemented=known.unimplemented,
-            is_directory_ok_for_files=known.is_directory_ok_for_files,
+            unimplemented=facts.unimplemented,
+            is_directory_ok_for_files=facts.is_directory_ok_for_files,
         )
+
+    def asks(self, filesystem: Filesystem, op: str) -> bool:
+        """Whether an op can be asked for: the table of the plugin or core's default has it.
+
+        One that answers UNIMPLEMENTED in the plainest situation may do more in another: each situation asks again.
+        """
+        return filesystem.available(op) or self.facts.unimplemented.get(op) is Code.UNIMPLEMENTED
+
+    def does(self, filesystem: Filesystem, op: str) -> bool:
+        """Whether an op can be asked for, and the profile does not give it up."""
+        return op not in self.claims.ops_given_up and self.asks(filesystem, op)
+
+    @property
+    def makes_directories(self) -> bool:
+        """Whether there are directories: a profile may say that there are only files."""
+        return "create_dir" not in self.claims.ops_given_up
 
     def directory(self, case: str) -> str:
         """The URI of the directory that belongs to a case."""
@@ -183,20 +201,20 @@ class Workbench:
         """
         if self.target.unbacked:
             raise BackingIncapableError("--backing=none: there is no other way to its storage")
-        if self.target.backing is None and self.hosts_differ:
+        if self.target.backing is None and self.facts.hosts_differ:
             raise BackingIncapableError("its storage lives in its process: there is no other way to it")
         if self.target.backing is None or self.target.root is None:
             raise BackingUnnamedError("no backing is known: --backing=URL names another way to the same storage")
-        if self.knowledge.wrong_backing is not None:
-            raise WrongBackingError(self.knowledge.wrong_backing)
+        if self.facts.wrong_backing is not None:
+            raise WrongBackingError(self.facts.wrong_backing)
         path = paths.parse(self.target.root).path
         return Backing(self.target.backing.replace("{path}", path), self.target.backing_options)
 
     def make_root(self) -> None:
         """Create the root through the plugin, once. Raises BlockedError."""
-        if self.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
+        if self.facts.root_made or self.target.root is None or not self.makes_directories:
             return
-        if self._no_root is not None and not self._no_root.absent and "create_dir" not in self.knowledge.unimplemented:
+        if self._no_root is not None and not self._no_root.absent and "create_dir" not in self.facts.unimplemented:
             raise self._no_root
         root = self.target.root
         with suppress(BlockedError, BackingUnableError):
@@ -210,7 +228,7 @@ class Workbench:
             except BlockedError as stepwise:
                 self._no_root = stepwise if blocked.absent else blocked
                 raise self._no_root from None
-        self.root_made = True
+        self.learn(root_made=True)
 
     def _look_above(self, filesystem: Filesystem, root: str) -> None:
         """Find out which directories above the root are not there: they come with it, and go with it."""
@@ -222,7 +240,7 @@ class Workbench:
         } == {Code.NOT_FOUND}:
             above.append(directory)
             directory = paths.dirname(directory)
-        self.made_above = tuple(above)
+        self.learn(made_above=tuple(above))
 
     def _make_root(self, filesystem: Filesystem, root: str) -> None:
         if self.seeds(filesystem, "create_dir"):
@@ -242,7 +260,7 @@ class Workbench:
         if op in self.claims.ops_given_up:
             return False
         if filesystem.available(op):
-            return op in self.knowledge.fails_plainly and self.target.backing is not None
+            return op in self.facts.fails_plainly and self.target.backing is not None
         try:
             return self.backing is not None
         except BackingIncapableError as lacking:
@@ -255,18 +273,18 @@ class Workbench:
 
         Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
         """
-        if "create_dir" in self.claims.ops_given_up:
+        if not self.makes_directories:
             return answer("create_dir", None)
         if self.seeds(filesystem, "create_dir"):
             self.backing.make_directory(paths.basename(directory))
             return answer("create_dir", None)
-        if not self.hosts_differ:
+        if not self.facts.hosts_differ:
             got = filesystem.create_dir(directory)
             if got.code is not Code.NOT_FOUND:
                 return got
         maker = self._over(filesystem.raw, filesystem.present, Guard(directory, making=True))
         made = maker.recursively_create_dir(directory)
-        self.hosts_differ = self.hosts_differ or made.ok
+        self.learn(hosts_differ=self.facts.hosts_differ or made.ok)
         return made
 
     def remove_root(self) -> None:
@@ -278,9 +296,9 @@ class Workbench:
             # With pytest-xdist the root was made elsewhere, so it is looked for.
             self.alone(Guard(root), lambda fs: self._remove_if_there(fs, root))
         except (BlockedError, BackingUnableError):
-            if self.root_made:
+            if self.facts.root_made:
                 self.left_behind.append(root)
-        for directory in self.made_above:
+        for directory in self.facts.made_above:
             with suppress(BlockedError):
                 self.alone(Guard(directory), functools.partial(_remove_if_empty, directory=directory))
 
@@ -291,7 +309,7 @@ class Workbench:
 
     def remove(self, directory: str) -> None:
         """Delete a directory in a host of its own."""
-        if self.hosts_differ:
+        if self.facts.hosts_differ:
             return  # it went with its host
         try:
             self.alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
@@ -300,13 +318,13 @@ class Workbench:
 
     def begin_to_remove(self, loaded: Loaded, filesystem: HostedFilesystem, directory: str) -> None:
         """Ask for what `remove_with` begins with, where that is one op."""
-        if "delete_recursively" in filesystem.present and filesystem.available("delete_recursively"):
+        if "delete_recursively" in filesystem.present:
             (name,) = filesystem.names("delete_recursively", directory)
             loaded.ask("delete_recursively", filesystem.raw.filesystem, os.fsencode(name))
 
     def remove_with(self, filesystem: Filesystem, directory: str) -> None:
         """Delete a directory."""
-        if "delete_recursively" in filesystem.present and filesystem.available("delete_recursively"):
+        if "delete_recursively" in filesystem.present:
             gone = filesystem.delete_recursively(directory).ok
         elif self._deletes_through_backing(filesystem):
             self.backing.delete_tree("" if directory == self.target.root else paths.basename(directory))
@@ -314,7 +332,7 @@ class Workbench:
         else:
             gone = _removed(filesystem, directory)
         # Where there are no directories, one is gone when nothing is in it any more.
-        if not gone and ("create_dir" not in self.claims.ops_given_up or filesystem.path_exists(directory).ok):
+        if not gone and filesystem.path_exists(directory).code is not Code.NOT_FOUND:
             self.left_behind.append(directory)
 
     def _deletes_through_backing(self, filesystem: Filesystem) -> bool:

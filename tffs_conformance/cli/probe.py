@@ -15,7 +15,7 @@ from ..reports.model.redaction import looks_secret
 from ..run.run_options import BadUsageError, patience
 from ..run.targets import only_target
 from ..suite.contract.claims import meanings
-from ..suite.engine.observations import Observation, observations
+from ..suite.engine.observations import ProbeAnswer, observations
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 
@@ -74,7 +74,7 @@ def probe(
         click.echo(f"left behind, because the plugin could not delete it: {printable(left)}", err=True)
 
 
-def draft(given: str, target: Target, root: str | None, findings: Iterable[Observation]) -> str:
+def draft(given: str, target: Target, root: str | None, findings: Iterable[ProbeAnswer]) -> str:
     """The text of a profile, with a comment for everything that was found out."""
     lines = [
         f"# What {printable(given)} does, found out by 'tffs-conformance probe'. Edit it: a claim says what is meant,",
@@ -104,7 +104,7 @@ def draft(given: str, target: Target, root: str | None, findings: Iterable[Obser
     return "\n".join([*lines, "# max_file_size: not looked for", ""])
 
 
-def _comment(finding: Observation) -> list[str]:
+def _comment(finding: ProbeAnswer) -> list[str]:
     """What may be claimed, what the value means, and how it was found out."""
     values = meanings().get(finding.key, {})
     texts = [finding.how]

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ..harness import services as containers
-from ..harness.services import Compose, ComposeError, Running, ServicesError, ServicesRun, engine, health
+from ..harness.services import Compose, ComposeError, Services, ServicesError, ServicesRun, engine, health
 from ..harness.targets.shipped import compose_files
 
 
@@ -43,7 +43,7 @@ def up(name: str, any_ports: bool) -> None:
     _show(running, name)
 
 
-def _already(name: str, compose: Compose) -> Running | None:
+def _already(name: str, compose: Compose) -> Services | None:
     for found in containers.runs(containers.connect(), name):
         if found.kept:
             click.echo(f"{name} is up already, as run {found.run}", err=True)
@@ -51,7 +51,7 @@ def _already(name: str, compose: Compose) -> Running | None:
     return None
 
 
-def _show(running: Running, name: str) -> None:
+def _show(running: Services, name: str) -> None:
     for service, facts in running.facts.items():
         ports = [f"{port} at {address}" for port, address in facts.items() if port.isdigit()]
         click.echo(f"{service:<12}{facts['image']:<34}{', '.join(ports)}")

@@ -28,7 +28,7 @@ from ..reports.model.waivers import Waiver
 from ..suite.engine import collect
 from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
-from ..suite.engine.knowledge import NOTHING, Knowledge
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.workbench import Workbench
 from ..suite.judge.course import Course
 from ..suite.judge.exit_code import UNWRITABLE, exit_code
@@ -61,7 +61,7 @@ class Controller(Session):
         findings: dict[str, Findings],
         held: dict[str, GateResult],
     ) -> None:
-        super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
+        super().__init__(config, options, [one.target for one in prepared], waivers, interrupts, {})
         self._prepared = prepared
         self._baselines = baselines
         self._journals: dict[str, Journal] = {}
@@ -71,7 +71,6 @@ class Controller(Session):
         self._ended: dict[str, set[str]] = {name: set() for name in self.targets}
         self._interrupted = False
         self._started = time.monotonic()
-        self._knowledge: dict[str, Knowledge] = {}
         self._reports: dict[str, Report] = {}
         self._findings = findings
         self._held = held
@@ -115,19 +114,19 @@ class Controller(Session):
             run.aim()
         return run
 
-    def knowledge(self, target: str) -> Knowledge:
+    def facts(self, target: str) -> PluginFacts:
         """What one look at the target found out, once for all cases and workers."""
-        if target not in self._knowledge:
+        if target not in self._facts:
             # Who interrupts the look leaves a root to be removed.
-            self._knowledge[target] = NOTHING
-            self._knowledge[target] = first_look(self.targets[target])
-        return self._knowledge[target]
+            self._facts[target] = next(one.seen for one in self._prepared if one.target.name == target)
+            self._facts[target] = first_look(self.targets[target], self._facts[target])
+        return self._facts[target]
 
     def aim(self) -> None:
         """Look at the targets, and collect no more than what can be run of them. Raises BadUsageError."""
         super().aim()
         for name in self.targets:
-            if wrong := self.knowledge(name).wrong_backing:
+            if wrong := self.facts(name).wrong_backing:
                 raise BadUsageError(wrong)
         if not self.usable:
             # What is left is done before workers have started.
@@ -136,7 +135,7 @@ class Controller(Session):
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker of pytest-xdist what must be the same for all."""
-        known = {name: self.knowledge(name) for name in self.targets}
+        known = {name: self.facts(name) for name in self.targets}
         node.workerinput["tffs_known"] = pickle.dumps(([*self.targets.values()], known))
         node.workerinput["tffs_apart"] = self.config.option.dist == "each"
         node.workerinput["tffs_waivers"] = {name: plain.text(entries) for name, entries in self.waivers.items()}
@@ -164,7 +163,7 @@ class Controller(Session):
         if selected and not self.options.reports_named and holds_whole_run(self.options.reports):
             self._written = replace(self.options, reports=self.options.reports / SELECTION)
         try:
-            self._journals = open_journals(self._written, self._prepared, self._knowledge, self.waivers, selected)
+            self._journals = open_journals(self._written, self._prepared, self._facts, self.waivers, selected)
         except OSError as error:
             self._unwritable = UnwritableError(error)
             pytest.exit(printable(str(self._unwritable)))
@@ -175,7 +174,7 @@ class Controller(Session):
         """The records of the cases that are not run, because their plugin does not load."""
         usable = set(self.usable) if not self.config.option.collectonly else set(self.targets)
         return [
-            (name, not_started(case, str(self.knowledge(name).unusable)))
+            (name, not_started(case, str(self.facts(name).unusable)))
             for name in self.targets
             if name not in usable
             for case in self.wanted.in_tier()
@@ -314,7 +313,7 @@ class Controller(Session):
             self._left_behind[name].update(bench.left_behind)
         self.benches = {}
         # The root of a target whose first look was taken was made, here or in a worker.
-        for name, known in [] if self._has_left else self._knowledge.items():
+        for name, known in [] if self._has_left else self._facts.items():
             if not known.unusable:
                 bench = Workbench(self.targets[name], known)
                 bench.remove_root()
@@ -348,7 +347,7 @@ class Controller(Session):
             for name in self.usable:
                 writer.line(f"\nmeasuring what {printable(name)} costs: some ten seconds")
                 writer.flush()
-                found[name] = measure(self.targets[name], self.knowledge(name))
+                found[name] = measure(self.targets[name], self.facts(name))
         except KeyboardInterrupt:
             writer.line("the measuring was interrupted: the report has no costs")
         finally:
@@ -381,7 +380,7 @@ class Controller(Session):
             # Where a report cannot be written, no other form is.
             for form in () if self._unwritable else self.options.forms:
                 writer.line(f"{form.name}: {printable(str(self._directory(name) / form.file))}")
-            for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
+            for line in remarks(self.targets[name], self._facts.get(name), sorted(self._left_behind[name])):
                 writer.line(line)
         if (former := self.config.option.tffs_tier) in FORMER_TIERS:
             writer.line(f"--tier={former} is --tier={self.options.tier} now: the old name goes with the next release")

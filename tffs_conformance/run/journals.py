@@ -13,7 +13,7 @@ from ..reports.model.report import REPORT_NAME
 from ..reports.model.waivers import Waiver
 from ..suite.contract import catalogue, claims
 from ..suite.engine.first_look import CHANGES
-from ..suite.engine.knowledge import Knowledge
+from ..suite.engine.plugin_facts import PluginFacts
 from .commit import commit
 from .run_options import RunOptions
 from .targets import PreparedTarget
@@ -22,7 +22,7 @@ from .targets import PreparedTarget
 def open_journals(
     options: RunOptions,
     found: Sequence[PreparedTarget],
-    known: Mapping[str, Knowledge],
+    known: Mapping[str, PluginFacts],
     waivers: Mapping[str, Sequence[Waiver]],
     selection: tuple[str, ...],
 ) -> dict[str, Journal]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..harness.hosting.loader import BlockedError
 from ..harness.ops import paths
 from ..harness.ops.guard import Guard
-from ..harness.services import Measure, Running
+from ..harness.services import Measure, Services
 from ..reports.model.services import Figure, Figures
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
@@ -24,7 +24,7 @@ class WrongBytesError(Exception):
     """What was read is not what was written."""
 
 
-def measure(target: Target, running: Running, what: Measure) -> Figures:
+def measure(target: Target, running: Services, what: Measure) -> Figures:
     """Read a file that is new to everybody, twice, and see by how much the figures grew."""
     images = tuple(sorted({facts["image"] for facts in running.facts.values()}))
     nodes = {"the plugin": target, "the plugin on another node": _elsewhere(target, what)}
@@ -69,7 +69,7 @@ def _read(target: Target, name: str, size: int) -> bytes:
         bench.close()
 
 
-def _settled(running: Running) -> dict[str, int]:
+def _settled(running: Services) -> dict[str, int]:
     """The figures when they have stopped to grow: services count a little later than they serve."""
     deadline = time.monotonic() + _PATIENCE
     figures = running.figures()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ..harness.launchers.sandbox import has_network, is_in_one
 from ..reports.escape import printable
-from ..suite.engine.knowledge import Knowledge
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
 
 #: What a user can do about a plugin that does not load.
@@ -16,10 +16,10 @@ WAY_OUT = (
 )
 
 
-def remarks(target: Target, known: Knowledge | None, left: Sequence[str]) -> list[str]:
+def remarks(target: Target, facts: PluginFacts | None, left: Sequence[str]) -> list[str]:
     """The lines. `left` are the URIs that the plugin could not delete."""
     lines = []
-    if known is not None and known.unusable is not None and known.unusable.startswith("blocked by dlopen"):
+    if facts is not None and (facts.unusable or "").startswith("blocked by dlopen"):
         lines += textwrap.wrap(WAY_OUT, 100, break_on_hyphens=False)
     if is_in_one(target.host_command):
         needed = (

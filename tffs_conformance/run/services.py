@@ -13,7 +13,7 @@ from ..harness.targets.shipped import compose_files
 from .run_options import BadUsageError, RunOptions
 
 if TYPE_CHECKING:
-    from ..harness.services import Running
+    from ..harness.services import Services
 
 # docker's SDK is slow to import, every run of pytest imports this module, and few ask for services.
 # ruff: noqa: PLC0415
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 #: Where in the folder of the report the services' logs go.
 LOGS = "services"
 
-_RUNNING = pytest.StashKey[list["Running"]]()
+_STARTED = pytest.StashKey[list["Services"]]()
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class TargetServices:
     """What a target gets from its services; `missing` says why there are none, where they were asked for.
 
     `profile` is for who names none. `running` are those that something is to be measured of.
@@ -37,7 +37,7 @@ class Given:
     backing_options: Mapping[str, Any] = field(default_factory=dict)
     profile: Path | None = None
     missing: str | None = None
-    running: "Running | None" = None
+    running: "Services | None" = None
 
     def serves(self, root: str | None) -> bool:
         """Whether this root is in the storage of the services."""
@@ -46,20 +46,20 @@ class Given:
 
 def given(
     config: pytest.Config, options: RunOptions, plugins: Sequence[str], profiles: Sequence[Profile]
-) -> list[Given]:
+) -> list[TargetServices]:
     """What each plugin gets; the services are up then, and are removed when pytest ends. Raises BadUsageError."""
     if not options.services:
-        return [Given()] * len(plugins)
+        return [TargetServices()] * len(plugins)
     composed = [
         (profiles[k].services if profiles else None) or compose_files().get(plugin) for k, plugin in enumerate(plugins)
     ]
     if not any(composed):
         raise BadUsageError(f"--services: {', '.join(plugins)} needs none, or a profile has to name them")
     started = {path: _start(config, options, path) for path in dict.fromkeys(composed) if path is not None}
-    return [started[path] if path else Given() for path in composed]
+    return [started[path] if path else TargetServices() for path in composed]
 
 
-def _start(config: pytest.Config, options: RunOptions, path: Path) -> Given:
+def _start(config: pytest.Config, options: RunOptions, path: Path) -> TargetServices:
     from ..harness import services
     from ..harness.services import ComposeError, ServiceMissingError, ServicesError
 
@@ -70,12 +70,12 @@ def _start(config: pytest.Config, options: RunOptions, path: Path) -> Given:
         fixed = not compose.supply.environment and "{" not in (compose.supply.root or "")
         running = services.up(compose, name, keep=False, fixed_ports=fixed, say=_say, logs=options.reports / LOGS)
     except ServiceMissingError as missing:
-        return Given(missing=str(missing))
+        return TargetServices(missing=str(missing))
     except (ComposeError, ServicesError) as error:
         raise BadUsageError(f"--services: {error}") from error
     config.add_cleanup(running.stop)
-    config.stash.setdefault(_RUNNING, []).append(running)
-    return Given(
+    config.stash.setdefault(_STARTED, []).append(running)
+    return TargetServices(
         running.environment,
         running.root,
         running.backing,
@@ -91,5 +91,5 @@ def _say(text: str) -> None:
 
 def keep_logs(config: pytest.Config, options: RunOptions) -> None:
     """Write down what the services said, for who looks into a failure."""
-    for running in config.stash.get(_RUNNING, []):
+    for running in config.stash.get(_STARTED, []):
         running.keep_logs(options.reports / LOGS)

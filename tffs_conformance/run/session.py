@@ -24,7 +24,7 @@ from ..suite.engine import collect
 from ..suite.engine.attempts import evidence_of, run_case
 from ..suite.engine.case import Case
 from ..suite.engine.ending import recorded
-from ..suite.engine.knowledge import Knowledge
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 from ..suite.judge.evidence import Evidence
@@ -51,11 +51,13 @@ class Session(ABC):
         judged: Sequence[Target],
         waivers: Mapping[str, Sequence[Waiver]],
         interrupts: Interrupts,
+        facts: dict[str, PluginFacts],
     ) -> None:
         self.config = config
         self.options = options
         self.targets = {target.name: target for target in judged}
         self.waivers = waivers
+        self._facts = facts
         self.benches: dict[str, Workbench] = {}
         self.wanted = collection.Wanted.of(options)
         self.interrupts = interrupts
@@ -78,9 +80,9 @@ class Session(ABC):
         self.cases: frozenset[str] = frozenset()
         self._is_to_end = False
 
-    @abstractmethod
-    def knowledge(self, target: str) -> Knowledge:
+    def facts(self, target: str) -> PluginFacts:
         """What the first look at a target found out."""
+        return self._facts[target]
 
     @abstractmethod
     def hand_over(self, target: str, record: CaseRecord, report: pytest.TestReport) -> None:
@@ -89,7 +91,7 @@ class Session(ABC):
     def bench(self, target: str) -> Workbench:
         """The workbench of a target."""
         if target not in self.benches:
-            self.benches[target] = Workbench(self.targets[target], self.knowledge(target))
+            self.benches[target] = Workbench(self.targets[target], self.facts(target))
             self.benches[target].cases = self.cases
         return self.benches[target]
 
@@ -101,7 +103,7 @@ class Session(ABC):
         that only pytest can read.
         """
         by_pytest = [option for option in self.selected if not option.startswith(("--clause=", "--case=", "--shard="))]
-        return [name for name in self.targets if by_pytest or not self.knowledge(name).unusable]
+        return [name for name in self.targets if by_pytest or not self.facts(name).unusable]
 
     def aim(self) -> None:
         """Collect no more than what can be run."""
@@ -243,17 +245,12 @@ class Worker(Session):
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
         waivers = {name: plain.read(text, list[Waiver]) for name, text in sent["tffs_waivers"].items()}
         apart = str(sent["workerid"]) if sent["tffs_apart"] else ""
-        self._knowledge: Mapping[str, Knowledge]
-        targets, self._knowledge = pickle.loads(sent["tffs_known"])
+        targets, facts = pickle.loads(sent["tffs_known"])
         judged = [replace(target, apart=apart) for target in targets]
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
-        super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts)
+        super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts, facts)
         self.aim()
-
-    def knowledge(self, target: str) -> Knowledge:
-        """What the controller found out."""
-        return self._knowledge[target]
 
     def hand_over(self, target: str, record: CaseRecord, report: pytest.TestReport) -> None:
         """Send the record to the controller with pytest's report."""

@@ -23,15 +23,16 @@ from ..harness.through.interpreter import Interpreter, NoInterpreterError
 from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaimError, stated
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
 from . import sandboxing
 from .options import TRACES
-from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsageError, RunOptions, not_one_for_each
-from .services import Given
+from .services import TargetServices
+from .target_facts import facts, see
 
 if TYPE_CHECKING:
-    from ..harness.services import Running
+    from ..harness.services import Services
 
 #: What --scheme takes for all schemes of a plugin.
 EVERY = "*"
@@ -41,18 +42,19 @@ NO_BACKING = "none"
 
 @dataclass(frozen=True, slots=True)
 class PreparedTarget:
-    """A target, and what was found out about it before the first case.
+    """A target, and what was `seen` of its plugin before the first op.
 
     `facts` is what its report says of it. After the last case something is measured of `services`.
     """
 
     target: Target
+    seen: PluginFacts
     facts: TargetFacts
-    services: "Running | None" = None
+    services: "Services | None" = None
 
 
 #: Gives each plugin what its services have for it; profiles may name the services.
-Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[Given]]
+Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[TargetServices]]
 
 
 def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
@@ -106,7 +108,7 @@ def _profile(given: str) -> Profile:
     return read
 
 
-def _supplied(services: Given, root: str | None) -> Profile:
+def _supplied(services: TargetServices, root: str | None) -> Profile:
     """The profile that comes with the services, for a target that keeps its files in them."""
     if services.profile is None or (root is not None and not services.serves(root)):
         return Profile(name="")
@@ -152,7 +154,7 @@ def _prepared(
     box: Sandbox | None,
     given: str,
     claimed: Profile,
-    services: Given,
+    services: TargetServices,
     k: int,
 ) -> list[PreparedTarget]:
     """The targets of one --plugin: one, or one for each scheme where all are asked for.
@@ -173,12 +175,24 @@ def _prepared(
         from ..harness.launchers.sanitizers import SLOWER  # noqa: PLC0415 - most runs have none
 
         timeout *= SLOWER.get(options.sanitizer, 1)
-    plugin, seen, known, scheme = _registered(
-        given, scheme, root, host_command, environment, timeout, runtime, through, options.sanitizer
+    draft = Target(
+        name="",
+        plugin=Path(given),
+        scheme=scheme,
+        root=root,
+        environment=environment,
+        through=through.host if through else (),
+        missing=services.missing,
+        claims=dict(claimed.claims),
+        limits=dict(claimed.limits),
+        secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key, environment[key])),
+        **{**options.of_target, "timeout": timeout, "host_command": host_command},
     )
-    if scheme == EVERY and root is not None:
+    draft, seen, known = _registered(given, draft, runtime)
+    if draft.scheme == EVERY and root is not None:
         raise BadUsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
-    schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
+    schemes: list[str | None] = [*known] or [None] if draft.scheme in (None, EVERY) else [draft.scheme]
+    plugin = draft.plugin
     name = "tensorflow" if through and plugin == through.library else plugin.stem.removeprefix("lib")
     known_backing = shipped()[given].backing if given in shipped() else None
     found = []
@@ -190,54 +204,40 @@ def _prepared(
         theirs = backing or claimed.backing or known_backing
         if theirs is None and services.serves(base):
             theirs = services.backing
-        target = Target(
+        target = replace(
+            draft,
             name=f"{name}-{one or 'local'}" if len(schemes) > 1 or name == "tensorflow" else name,
-            plugin=plugin,
             scheme=one,
             root=base,
-            environment=environment,
             runtime=() if through else seen.runtime.libraries,
-            through=through.host if through else (),
             backing=None if theirs == NO_BACKING else theirs,
             unbacked=theirs == NO_BACKING,
             backing_options=dict(services.backing_options) if theirs == services.backing else {},
-            missing=services.missing,
-            claims=dict(claimed.claims),
-            limits=dict(claimed.limits),
-            secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key, environment[key])),
-            **{**options.of_target, "timeout": timeout},
         )
         if box is not None:
             around = sandboxing.host_command(box, plugin, environment, seen.runtime, below)
             target = replace(target, host_command=around)
         target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
-        found.append(PreparedTarget(target, facts(target, seen, claimed.name or None, claimed.environment), measured))
+        told = facts(target, seen, claimed.name or None, claimed.environment)
+        found.append(PreparedTarget(target, seen, told, measured))
     return found
 
 
-def _registered(
-    given: str,
-    scheme: str | None,
-    root: str | None,
-    host_command: Sequence[str],
-    environment: dict[str, str],
-    timeout: float,
-    runtime: Runtime,
-    through: Interpreter | None = None,
-    sanitizer: str = "",
-) -> tuple[Path, PluginSeen, list[str], str | None]:
-    """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
+def _registered(given: str, draft: Target, runtime: Runtime) -> tuple[Target, PluginFacts, list[str]]:
+    """The target with the path of its plugin and the scheme to judge; what was seen of the plugin, and its schemes.
 
-    Raises BadUsageError where the plugin has other schemes. One that it announces and does not register is no usage
-    error: the cases will tell why.
+    The scheme is that of the target, or that of its root, where known. Raises BadUsageError where the plugin has other
+    schemes. One that it announces and does not register is no usage error: the cases will tell why.
     """
-    starts = "--sandbox" if sandbox.is_in_one(host_command) else "--host-command" if host_command else ""
-    option = starts or ("--through" if through else "--runtime" if runtime.libraries else "")
-    is_here = not host_command or sandbox.is_in_one(host_command)
+    is_boxed, sanitizer = sandbox.is_in_one(draft.host_command), draft.sanitizer
+    starts = "--sandbox" if is_boxed else "--host-command" if draft.host_command else ""
+    option = starts or ("--through" if draft.through else "--runtime" if runtime.libraries else "")
+    is_here = not draft.host_command or is_boxed
     plugin = _found(given) if is_here else plugin_path(given) if given in shipped() else Path(given)
+    scheme, root = draft.scheme, draft.root
     try:
-        seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else (), sanitizer)
+        seen = see(replace(draft, plugin=plugin), runtime)
     except (NotCompiledSoError, NoToolError) as error:
         raise BadUsageError(f"--sanitizer={sanitizer}: {error}") from error
     except HostLostError as lost:
@@ -256,7 +256,7 @@ def _registered(
         raise BadUsageError(f"--plugin={given} has several schemes, choose one with --scheme: {_named(known)}")
     if scheme not in (None, EVERY) and known and scheme not in announced:
         raise BadUsageError(f"--scheme={scheme}: {given} has {_named(known)}")
-    return plugin, seen, known, scheme
+    return replace(draft, plugin=plugin, scheme=scheme), seen, known
 
 
 def _named(schemes: Sequence[str]) -> str:
@@ -280,10 +280,9 @@ def only_target(
     given: str, scheme: str | None, root: str | None, environment: dict[str, str], timeout: float
 ) -> Target:
     """One scheme of one plugin, without a profile. Raises BadUsageError."""
-    plugin, _, known, scheme = _registered(given, scheme, root, (), environment, timeout, Runtime())
-    one = scheme if scheme is not None else known[0] if known else None
-    name = plugin.stem.removeprefix("lib")
-    return Target(name, plugin, one, _root(given, one, root), environment, timeout=timeout)
+    draft, _, known = _registered(given, Target("", Path(given), scheme, root, environment, timeout=timeout), Runtime())
+    one = draft.scheme if draft.scheme is not None else known[0] if known else None
+    return replace(draft, name=draft.plugin.stem.removeprefix("lib"), scheme=one, root=_root(given, one, root))
 
 
 def _command(options: RunOptions, target: Target, k: int, several: bool) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
-"""What is found out about a plugin before its first case: what it registers, and what a report says of it."""
+"""What is found out about a plugin before its first op: its file, what it registers, and what a report says of it."""
 
 import hashlib
 import json
 import platform
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,6 @@ from ..harness.hosting import remote_file
 from ..harness.hosting.client import Host
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.hosting.registration import Registration
-from ..harness.launchers.choice import launcher, sanitizer_of
 from ..harness.launchers.sandbox import is_in_one
 from ..harness.ops.outcomes import DiedError
 from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
@@ -23,53 +22,34 @@ from ..harness.targets.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
 from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, AbiFacts, AbiSymbols
 from ..reports.model.header import TargetFacts
+from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
+from ..suite.engine.workbench import launcher_of
 
 
-@dataclass(frozen=True, slots=True)
-class PluginSeen:
-    """A plugin at first sight; `registration` is None where it does not survive that, which the cases will show.
-
-    `runtime` has the libraries that it was loaded with. `abi` is what its file says; None for no shared object.
-    """
-
-    registration: Registration | None
-    sha256: str
-    size: int
-    runtime: Runtime
-    abi: Abi | None
-
-
-def see(
-    plugin: Path,
-    host_command: Sequence[str],
-    environment: dict[str, str],
-    timeout: float,
-    runtime: Runtime,
-    through: Sequence[str] = (),
-    sanitizer: str = "",
-) -> PluginSeen:
-    """Look at a plugin where its hosts run.
+def see(target: Target, runtime: Runtime) -> PluginFacts:
+    """Look at the plugin of a target where its hosts run.
 
     Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError;
     where it has to be compiled for a sanitizer, NotCompiledSoError and NoToolError.
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
-    starts = launcher(host_command, environment, runtime.libraries, through, sanitizer_of(sanitizer, plugin))
-    loader = Loader(starts, plugin, timeout)
+    starts = launcher_of(replace(target, runtime=runtime.libraries))
+    plugin, is_far = target.plugin, bool(target.host_command)
+    loader = Loader(starts, plugin, target.timeout)
     try:
-        content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
+        content = _content(Host(starts, target.timeout), plugin) if is_far else plugin.read_bytes()
         # A damaged shared object is judged; another file is a mistake of whoever named it.
         require_magic(content)
         # TensorFlow's own filesystems are in the library that others are loaded with.
-        told = None if str(plugin) in runtime.libraries else _told(plugin, content if host_command else None)
+        told = None if str(plugin) in runtime.libraries else _told(plugin, content if is_far else None)
         registration = _registration(loader)
     finally:
         loader.close()
     if registration is not None and registration.missing and runtime.more:
-        return see(plugin, host_command, environment, timeout, runtime.whole)
-    return PluginSeen(registration, hashlib.sha256(content).hexdigest(), len(content), runtime, told)
+        return see(target, runtime.whole)
+    return PluginFacts(registration, hashlib.sha256(content).hexdigest(), len(content), runtime, told)
 
 
 def _content(host: Host, plugin: Path) -> bytes:
@@ -96,7 +76,7 @@ def _registration(loader: Loader) -> Registration | None:
     return loaded.registration
 
 
-def facts(target: Target, seen: PluginSeen, profile: str | None, variables: Collection[str]) -> TargetFacts:
+def facts(target: Target, seen: PluginFacts, profile: str | None, variables: Collection[str]) -> TargetFacts:
     """What the report says of a target; `profile` is the name of its profile, which gives values to `variables`."""
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = REACHED if target.through else entry.present if entry else frozenset()
