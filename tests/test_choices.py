@@ -116,12 +116,15 @@ OPEN_FILES = [
     *("--case=lifetimes/path-*", "--case=read/the-file-*", "--case=properties/handles", "--case=races/replacing"),
     *("--case=threads/rename-*", "--case=scenarios/state-*"),
 ]
+#: Some of the cases that make names with odd characters.
+ODD_NAMES = ["--case=glob/*", "--case=names/file*", "--case=names/pairs*"]
 #: Profiles that say what a choice is, by the names of their files.
 PROFILES = {
     "limits": "[limits]\nmax_file_size = 100000\nmax_name = 50\n",
     "few": "[limits]\nmax_open_files = 64\n",
     "late": "[limits]\nlisting_delay_ms = 60\n",
     "locked": '[claims]\nopen_files = "locked"\n',
+    **{kind: f'[claims]\nnames = "{kind}"\n[limits]\nmax_name = 64\n' for kind in ("ascii", "windows", "bytes")},
 }
 
 
@@ -181,8 +184,8 @@ def test_refusal_without_a_claim_is_a_violation(tmp_path: Path, choices: str, as
         ("unsupported:is_directory", ["--case=scenarios/others-made*"]),
         ("few-open-files", ["--case=lifetimes/many*"]),
         ("few-open-files", ["--plugin-profile=few.toml", "--case=lifetimes/many*"]),
-        ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
-        ("windows-names", ["--case=glob/*", "--case=names/pairs*"]),
+        ("ascii-names,short-names", ["--plugin-profile=ascii.toml", *ODD_NAMES]),
+        ("windows-names", ["--plugin-profile=windows.toml", *ODD_NAMES]),
         (f"locked-files:{LOCKS[0]}", ["--plugin-profile=locked.toml", *OPEN_FILES]),
         ("hex-names", ["--case=tree/*"]),
         ("late-listing", ["--plugin-profile=late.toml", "--case=listing/*"]),

@@ -145,6 +145,10 @@ def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, se
     [
         ("locked-files:UNAVAILABLE", 'open_files = "free"', "--case=lifetimes/path-*", "broken"),
         ("locked-files:UNAVAILABLE", 'open_files = "locked"', "--case=lifetimes/path-*", "kept"),
+        ("ascii-names", 'names = "bytes"', "--case=names/file[co*", "broken"),
+        ("windows-names", 'names = "ascii"', "--case=names/file[co*", "broken"),
+        ("windows-names", 'names = "windows"', "--case=names/file[co*", "kept"),
+        ("", 'names = "utf-8"', "--case=names/file[not-utf-8]", "under-declared"),
         ("no-sync", "read_only = true", "--tier=smoke", "under-declared"),
         ("no-sync", "read_only = false", "--tier=smoke", "kept"),
         ("denied:delete_file,denied:rename_file", "read_only = true", "--tier=smoke", "kept"),

@@ -56,14 +56,20 @@ bool IsNotAscii(Path path) {
   return std::any_of(text.begin(), text.end(), [](char byte) { return byte < 0; });
 }
 
-// Whether a name in `path` is none that Windows takes. * and ? pass, which names of the suite have.
+// Whether a name in `path` is none that Windows takes.
 bool IsNotForWindows(Path path) {
   const auto names = support::Components(path);
   return std::any_of(names.begin(), names.end(), [](const auto& name) {
     const std::string text(name);
-    return text.find_first_of("\\:\"<>|") != std::string::npos || text.back() == ' ' ||
+    return text.find_first_of("\\:*?\"<>|") != std::string::npos || text.back() == ' ' ||
            (text.back() == '.' && text != "." && text != "..");
   });
+}
+
+bool IsTooLong(Path path) {
+  const auto names = support::Components(path);
+  return std::any_of(names.begin(), names.end(),
+                     [](const auto& name) { return name.size() > AmountOr(64); });
 }
 
 // Whether a file stands right above `path`.
@@ -293,8 +299,10 @@ std::vector<Choice> NameChoices() {
       {"ascii-names", "which names are illegal, and what that answers (A4)",
        "those that are not ASCII: INVALID_ARGUMENT", Invalid<IsNotAscii>, false},
       {"windows-names", "which names are illegal, and what that answers (A4)",
-       "those with \\:\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
+       "those with \\:*?\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
        Invalid<IsNotForWindows>, false},
+      {"short-names", "which names are illegal, and what that answers (A4)",
+       "those of more than 64 bytes: INVALID_ARGUMENT", Invalid<IsTooLong>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",

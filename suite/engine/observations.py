@@ -36,6 +36,8 @@ FILES, LISTED = 5, 2.0
 
 #: The greatest number of files that are opened at once.
 MOST_OPEN = 200
+#: A name that is none of those of a value of `names`.
+ODD_NAMES = {"windows": "a*:b", "ascii": "\u00e9", "utf-8": "\udcff"}
 
 
 class UnknownAnswerError(Exception):
@@ -101,6 +103,8 @@ Question = Callable[[QuestionPlace], tuple[Value | int | None, str]]
 
 
 def _directories(place: QuestionPlace) -> tuple[Value, str]:
+    if not place.fs.path_exists(place.mkdir("made")).ok:
+        return "none", "create_dir answered OK and made nothing"
     place.write("file")
     asked = {
         "create_dir without a parent": (place.fs.create_dir(place.uri("no/new")), Code.NOT_FOUND),
@@ -171,6 +175,18 @@ def _open_files(place: QuestionPlace) -> tuple[Value, str]:
                 return "locked", f"{got.op} of an open file answered {got.code}"
             place.done(got)
     return "free", "an open file was replaced and deleted"
+
+
+def _names(place: QuestionPlace) -> tuple[Value, str]:
+    refused = []
+    for value, name in ODD_NAMES.items():
+        file = place.fs.new_writable_file(place.uri(name)).value
+        if file is None or not file.close().ok:
+            refused.append(value)
+    how = f"names that are not {', '.join(refused) or 'UTF-8'} are {'refused' if refused else 'taken'}"
+    if refused[:2] == ["windows", "ascii"]:
+        raise UnknownAnswerError(f"{how}, and no value is for both")
+    return (refused or ["bytes"])[0], how
 
 
 def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
@@ -304,6 +320,7 @@ CLAIMS: Mapping[str, Question] = {
     "visibility": _visibility,
     "atomic_rename": _atomic_rename,
     "open_files": _open_files,
+    "names": _names,
     "memory_regions": _memory_regions,
     "transactions": _has_ops("transactions"),
     "configuration": _has_ops("configuration"),
