@@ -372,13 +372,12 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   tables.memory_region = objectstore_minimal::MemoryRegionOps();
   const char* directories = std::getenv("TFFS_DIRECTORIES");
   if (directories != nullptr) {
-    const bool answers = std::strcmp(directories, "nothing") == 0;
-    const auto op = [](const TF_Filesystem*, const char*, TF_Status* status) noexcept {
-      TF_SetStatus(status, TF_OK, "");
-    };
-    tables.filesystem.create_dir = answers ? +op : nullptr;
-    tables.filesystem.recursively_create_dir = tables.filesystem.create_dir;
-    tables.filesystem.delete_dir = tables.filesystem.create_dir;
+    decltype(tables.filesystem.create_dir) op = nullptr;
+    if (std::strcmp(directories, "nothing") == 0)
+      op = [](const TF_Filesystem*, const char*, TF_Status* status) { support::SetOk(status); };
+    tables.filesystem.create_dir = op;
+    tables.filesystem.recursively_create_dir = op;
+    tables.filesystem.delete_dir = op;
   }
   support::Register("objects", tables, info);
 }

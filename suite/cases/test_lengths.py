@@ -134,7 +134,7 @@ def together(case: Case, place: str, there: list[int], gone: list[int]) -> None:
     fs = case.fs
     told = {"get_children": {*case.setup.require(fs.get_children(case.uri(place))).bare}}
     if fs.available("get_matching_paths"):
-        matched = fs.get_matching_paths(case.uri(place, "n*"))
+        matched = fs.get_matching_paths(case.uri(place) + "/n*")
         if not case.check.unimplemented(matched):
             found = behind(case, case.setup.require(matched))
             told["get_matching_paths"] = {path.removeprefix(f"{place}/") for path in found}

@@ -178,15 +178,11 @@ def _open_files(place: QuestionPlace) -> tuple[Value, str]:
 
 
 def _names(place: QuestionPlace) -> tuple[Value, str]:
-    refused = []
-    for value, name in ODD_NAMES.items():
-        file = place.fs.new_writable_file(place.uri(name)).value
-        if file is None or not file.close().ok:
-            refused.append(value)
-    how = f"names that are not {', '.join(refused) or 'UTF-8'} are {'refused' if refused else 'taken'}"
+    made = {value: place.fs.new_writable_file(place.uri(name)).value for value, name in ODD_NAMES.items()}
+    refused = [value for value, file in made.items() if file is None or not file.close().ok]
     if refused[:2] == ["windows", "ascii"]:
-        raise UnknownAnswerError(f"{how}, and no value is for both")
-    return (refused or ["bytes"])[0], how
+        raise UnknownAnswerError("odd characters are refused, and so are those beyond ASCII: no value is for both")
+    return (refused or ["bytes"])[0], f"refused are names that are not {refused}" if refused else "no name is refused"
 
 
 def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
