@@ -1,5 +1,8 @@
 """A right plugin may decide open questions otherwise than posix: nothing is wrong with it, and its choice is named."""
 
+import itertools
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import pytest
 from tests.faults.driven import all_cases
 from tests.test_suite import FEW as FEW_HISTORIES
 from tests.test_suite import report, run
+from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.suite.engine.first_look import CHANGES
 
 #: Each choice, and a reading that the report then names of the clause it is about.
@@ -118,10 +122,24 @@ OPEN_FILES = [
 ]
 #: Some of the cases that make names with odd characters.
 ODD_NAMES = ["--case=glob/*", "--case=names/file*", "--case=names/pairs*"]
+#: Choices of a limit, the key of a profile for it, and values.
+LIMITS = (("short-names", "max_name", (48, 64, 200)), ("small-files", "max_file_size", (1000, 100_000, 10_000_000)),
+          ("few-open-files", "max_open_files", (8, 64, 256)))  # fmt: skip
+#: Ops that a plugin may lack, two at a time.
+LACKING = [op for op in OPS if not re.search("transaction|configuration|cleanup|^init$|^data$|^length$", op)]
+PAIRS = [f"without:{one},without:{other}" for one, other in itertools.combinations(LACKING, 2)]
+PAIRS = random.Random(0).sample(PAIRS, 30)
+
+
+def at_night(choices: str, *asked: str) -> Any:
+    """A row that is tried at night."""
+    return pytest.param(choices, list(asked), marks=pytest.mark.nightly)
+
+
 #: Profiles that say what a choice is, by the names of their files.
 PROFILES = {
+    **{f"{key}-{value}": f"[limits]\n{key} = {value}\n" for _, key, values in LIMITS for value in values},
     "limits": "[limits]\nmax_file_size = 100000\nmax_name = 50\n",
-    "few": "[limits]\nmax_open_files = 64\n",
     "late": "[limits]\nlisting_delay_ms = 60\n",
     "locked": '[claims]\nopen_files = "locked"\n',
     **{kind: f'[claims]\nnames = "{kind}"\n[limits]\nmax_name = 64\n' for kind in ("ascii", "windows", "bytes")},
@@ -183,19 +201,22 @@ def test_refusal_without_a_claim_is_a_violation(tmp_path: Path, choices: str, as
         ("unsupported:read", ["--case=changes/by-others*", "--case=neighbours/beside[synced-*"]),
         ("unsupported:is_directory", ["--case=scenarios/others-made*"]),
         ("few-open-files", ["--case=lifetimes/many*"]),
-        ("few-open-files", ["--plugin-profile=few.toml", "--case=lifetimes/many*"]),
+        ("few-open-files", ["--plugin-profile=max_open_files-64.toml", "--case=lifetimes/many*"]),
         ("ascii-names,short-names", ["--plugin-profile=ascii.toml", *ODD_NAMES]),
         ("windows-names", ["--plugin-profile=windows.toml", *ODD_NAMES]),
         (f"locked-files:{LOCKS[0]}", ["--plugin-profile=locked.toml", *OPEN_FILES]),
         ("hex-names", ["--case=tree/*"]),
         ("late-listing", ["--plugin-profile=late.toml", "--case=listing/*"]),
-        *(
-            pytest.param(choice, [f"--plugin-profile={profile}.toml"], marks=pytest.mark.nightly)
-            for choice, profile in (
-                *((f"locked-files:{code}", "locked") for code in LOCKS),
-                *(("hex-names", "late"), ("versioned-names", "late"), ("late-listing", "late")),
-            )
-        ),
+        *(at_night(f"locked-files:{code}", "--plugin-profile=locked.toml") for code in LOCKS),
+        *(at_night(one, "--plugin-profile=late.toml") for one in ("hex-names", "versioned-names", "late-listing")),
+        *(at_night(f"{kind}-names", f"--plugin-profile={kind}.toml") for kind in ("ascii", "windows")),
+        *(at_night(f"{choice}:{value}", f"--plugin-profile={key}-{value}.toml", "--tier=quick")
+          for choice, key, values in LIMITS for value in values),
+        *(at_night(f"{choice}:{size}", "--case=leaks/*")
+          for choice in ("remembers-calls", "connects-as-needed") for size in (64, 1000, 10_000)),
+        *(at_night(f"slow:{ms}", "--tier=smoke") for ms in (1, 50)),
+        *((pair, ["--tier=smoke"]) for pair in PAIRS[:2]),
+        *(at_night(pair, "--tier=quick") for pair in PAIRS),
         *(
             ("small-files", ["--plugin-profile=limits.toml", *cases])
             for cases in (
@@ -203,7 +224,7 @@ def test_refusal_without_a_claim_is_a_violation(tmp_path: Path, choices: str, as
                 ["--case=scenarios/records*", "--case=write/*", "--case=properties/contents"],
             )
         ),
-        *(pytest.param(some, ["--case=properties/*", "--examples=500"], marks=pytest.mark.nightly) for some in RUNS),
+        *(at_night(some, "--case=properties/*", "--examples=500") for some in RUNS),
     ],
 )
 def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, asked: list[str]) -> None:

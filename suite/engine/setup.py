@@ -71,11 +71,14 @@ class Setup:
         raise BlockedError(outcome.op, f"{outcome.code} {outcome.message}")
 
     def may_refuse(self, outcome: Outcome[object]) -> None:
-        """End the case where the profile says that an op is refused for what is open, or that so many can be open."""
+        """End the case where the profile limits what is open or in a file, or says that what is open is refused."""
         calls, claims = self._surroundings.trace, self._surroundings.bench.claims
         limit = claims.limits.get("max_open_files")
         at = next((k for k, call in enumerate(calls) if call[2] is outcome), len(calls) - 1)
         op, arguments = calls[at][:2]
+        if op == "append" and outcome.code is Code.RESOURCE_EXHAUSTED:
+            pieces = [given[1] for called, given, _ in calls if called == op and given[0] == arguments[0]]
+            self._surroundings.within_size(sum(map(len, pieces)))
         opened: dict[object, bytes] = {}
         for k, (called, given, got) in enumerate(calls):
             # What comes after it was called in another thread, perhaps before it.
