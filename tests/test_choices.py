@@ -121,7 +121,7 @@ OPEN_FILES = [
     *("--case=threads/rename-*", "--case=scenarios/state-*"),
 ]
 #: Some of the cases that make names with odd characters.
-ODD_NAMES = ["--case=glob/*", "--case=names/file*", "--case=names/pairs*"]
+ODD_NAMES = ["--case=glob/*", "--case=names/file[co*", "--case=names/pairs*"]
 #: Choices of a limit, the key of a profile for it, and values.
 LIMITS = (("short-names", "max_name", (48, 64, 200)), ("small-files", "max_file_size", (1000, 100_000, 10_000_000)),
           ("few-open-files", "max_open_files", (8, 64, 256)))  # fmt: skip
@@ -210,10 +210,16 @@ def test_refusal_without_a_claim_is_a_violation(tmp_path: Path, choices: str, as
         *(at_night(f"locked-files:{code}", "--plugin-profile=locked.toml") for code in LOCKS),
         *(at_night(one, "--plugin-profile=late.toml") for one in ("hex-names", "versioned-names", "late-listing")),
         *(at_night(f"{kind}-names", f"--plugin-profile={kind}.toml") for kind in ("ascii", "windows")),
-        *(at_night(f"{choice}:{value}", f"--plugin-profile={key}-{value}.toml", "--tier=quick")
-          for choice, key, values in LIMITS for value in values),
-        *(at_night(f"{choice}:{size}", "--case=leaks/*")
-          for choice in ("remembers-calls", "connects-as-needed") for size in (64, 1000, 10_000)),
+        *(
+            at_night(f"{choice}:{value}", f"--plugin-profile={key}-{value}.toml", "--tier=quick")
+            for choice, key, values in LIMITS
+            for value in values
+        ),
+        *(
+            at_night(f"{choice}:{size}", "--case=leaks/*")
+            for choice in ("remembers-calls", "connects-as-needed")
+            for size in (64, 1000, 10_000)
+        ),
         *(at_night(f"slow:{ms}", "--tier=smoke") for ms in (1, 50)),
         *((pair, ["--tier=smoke"]) for pair in PAIRS[:2]),
         *(at_night(pair, "--tier=quick") for pair in PAIRS),
