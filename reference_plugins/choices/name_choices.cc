@@ -28,14 +28,14 @@ TF_Code refusal = TF_FAILED_PRECONDITION;
 
 // Whether `path` is text, and each of its names no longer than names are.
 bool IsLegal(Path path) {
-  constexpr size_t kLongest = 255;
+  const size_t longest = AmountOr(255);
   size_t length = 0;
   int expected = 0;  // bytes of a character that are still to come
   for (const char* at = path; *at != '\0'; ++at) {
     const auto byte = static_cast<unsigned char>(*at);
     if (byte < 0x20 || byte == 0x7f) return false;
     length = byte == '/' ? 0 : length + 1;
-    if (length > kLongest) return false;
+    if (length > longest) return false;
     if ((byte & 0xc0) == 0x80) {
       if (expected-- == 0) return false;
     } else {
@@ -64,12 +64,6 @@ bool IsNotForWindows(Path path) {
     return text.find_first_of("\\:*?\"<>|") != std::string::npos || text.back() == ' ' ||
            (text.back() == '.' && text != "." && text != "..");
   });
-}
-
-bool IsTooLong(Path path) {
-  const auto names = support::Components(path);
-  return std::any_of(names.begin(), names.end(),
-                     [](const auto& name) { return name.size() > AmountOr(64); });
 }
 
 // Whether a file stands right above `path`.
@@ -301,8 +295,6 @@ std::vector<Choice> NameChoices() {
       {"windows-names", "which names are illegal, and what that answers (A4)",
        "those with \\:*?\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
        Invalid<IsNotForWindows>, false},
-      {"short-names", "which names are illegal, and what that answers (A4)",
-       "those of more than 64 bytes: INVALID_ARGUMENT", Invalid<IsTooLong>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",

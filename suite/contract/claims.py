@@ -21,7 +21,7 @@ READ_ONLY = "read_only"
 MTIME = "stat.mtime-granularity"
 SECOND = 10**9
 #: What is in no name that a value of `names` claims. A surrogate is a byte that is not UTF-8.
-OTHER_NAMES = {
+OTHER_NAMES: Mapping[Value | None, re.Pattern[str]] = {
     "utf-8": re.compile(r"[\udc80-\udcff]"),
     "ascii": re.compile(r"[^\x00-\x7f]"),
     "windows": re.compile(r'[\x00-\x1f\\:*?"<>|\udc80-\udcff]|[ .]$'),
@@ -172,8 +172,7 @@ class Claims:
 
     def is_other_name(self, name: str) -> bool:
         """Whether a name is none of those that the profile claims a file may have."""
-        pattern = OTHER_NAMES.get(str(self.names))
-        return pattern is not None and pattern.search(name) is not None
+        return self.names in OTHER_NAMES and OTHER_NAMES[self.names].search(name) is not None
 
     def too_large(self, size: int) -> str | None:
         """The limit that a file of this size, in bytes, would exceed, in words, or None."""

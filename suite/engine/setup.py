@@ -78,7 +78,7 @@ class Setup:
         op, arguments = calls[at][:2]
         if op == "append" and outcome.code is Code.RESOURCE_EXHAUSTED:
             pieces = [given[1] for called, given, _ in calls if called == op and given[0] == arguments[0]]
-            self._surroundings.within_size(sum(map(len, pieces)))
+            self._surroundings.within_size(sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
         opened: dict[object, bytes] = {}
         for k, (called, given, got) in enumerate(calls):
             # What comes after it was called in another thread, perhaps before it.
