@@ -11,7 +11,7 @@ import pytest
 from tests.faults.driven import all_cases
 from tests.test_suite import FEW as FEW_HISTORIES
 from tests.test_suite import report, run
-from tffs_conformance.harness.hosting.leaks import FILLING, FULL
+from tffs_conformance.harness.hosting import leaks
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.suite.engine.first_look import CHANGES
 
@@ -136,8 +136,8 @@ AT_NIGHT = [
     *((f"illegal-names:{most}", f"limits.max_name = {most}", "--tier=quick") for most in (48, 64, 200)),
     *((f"small-files:{most}", f"limits.max_file_size = {most}", "--tier=quick") for most in (1000, 10**5, 10**7)),
     *((f"few-open-files:{most}", f"limits.max_open_files = {most}", "--tier=quick") for most in (8, 64, 256)),
-    *((f"remembers-calls:{calls}", "", "--case=leaks/*") for calls in (64, 1000, FILLING)),
-    *((f"connects-as-needed:{pool}", "", "--case=leaks/*") for pool in (64, FULL["descriptors"])),
+    *((f"remembers-calls:{calls}", "", "--case=leaks/*") for calls in (64, 1000, leaks.FILLING)),
+    *((f"connects-as-needed:{pool}", "", "--case=leaks/*") for pool in (64, leaks.FULL["descriptors"])),
     *((f"slow:{milliseconds}", "", "--tier=smoke") for milliseconds in (1, 50)),
     *((lacks, "", "--tier=quick") for lacks in LACKS),
     *((some, "", "--case=properties/* --examples=500") for some in RUNS),

@@ -105,6 +105,11 @@ def test_what_a_plugin_chose_is_found_out(choices: str, some: dict[str, Any]) ->
     assert (found["claims"] | found["limits"]).items() >= some.items()
 
 
+def test_store_that_makes_no_directory_is_found_out() -> None:
+    found = tomllib.loads(probed("objectstore_minimal", "--env=TFFS_DIRECTORIES=nothing"))
+    assert found["claims"]["directories"] == "none"
+
+
 def test_how_late_a_listing_is_is_found_out() -> None:
     found = tomllib.loads(probed("posix_choices", "--env=TFFS_CHOICES=late-listing"))
     assert 60 <= found["limits"]["listing_delay_ms"] <= 4000

@@ -175,9 +175,12 @@ def flat(tmp_path: Path) -> str:
     return f"--plugin-profile={path}"
 
 
+@pytest.mark.parametrize("makes", ["none", "nothing"])
 @pytest.mark.parametrize(("tier", "least"), [("smoke", 20), pytest.param("quick", 1500, marks=pytest.mark.nightly)])
-def test_store_without_directories_is_judged_on_its_files(flat: str, tmp_path: Path, tier: str, least: int) -> None:
-    found = judged_report(tmp_path, *FLAT, f"--tier={tier}", flat)
+def test_store_without_directories_is_judged_on_its_files(
+    flat: str, tmp_path: Path, tier: str, least: int, makes: str
+) -> None:
+    found = judged_report(tmp_path, *FLAT[:2], f"--env=TFFS_DIRECTORIES={makes}", f"--tier={tier}", flat)
     assert found["verdict"] == "conformant"
     assert found["counts"]["conform"] > least
     assert not [case["id"] for case in found["cases"] if case["verdict"] == "error"]

@@ -182,7 +182,7 @@ def _names(place: QuestionPlace) -> tuple[Value, str]:
     refused = [value for value, file in made.items() if file is None or not file.close().ok]
     if refused[:2] == ["windows", "ascii"]:
         raise UnknownAnswerError("odd characters are refused, and so are those beyond ASCII: no value is for both")
-    return (refused or ["bytes"])[0], f"refused are names that are not {refused}" if refused else "no name is refused"
+    return (refused or ["bytes"])[0], f"refused are names that are not {', '.join(refused) or 'bytes'}"
 
 
 def _max_open_files(place: QuestionPlace) -> tuple[int | None, str]:
