@@ -59,6 +59,8 @@ class Setup:
 
     def require(self, outcome: Outcome[T]) -> T:
         """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
+        if outcome.op.endswith("_dir") and outcome.op in self._surroundings.bench.claims.ops_given_up:
+            raise BlockedError(outcome.op, "there are only files", absent=True)
         if outcome.source is Source.ABSENT:
             raise BlockedError(outcome.op, outcome.message, absent=True)
         if outcome.ok:
