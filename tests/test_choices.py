@@ -1,5 +1,8 @@
 """A right plugin may decide open questions otherwise than posix: nothing is wrong with it, and its choice is named."""
 
+import itertools
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,8 @@ import pytest
 from tests.faults.driven import all_cases
 from tests.test_suite import FEW as FEW_HISTORIES
 from tests.test_suite import report, run
+from tffs_conformance.harness.hosting import leaks
+from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.suite.engine.first_look import CHANGES
 
 #: Each choice, and a reading that the report then names of the clause it is about.
@@ -113,18 +118,32 @@ def test_no_alarm(tmp_path: Path, choices: str, some: tuple[str, ...]) -> None:
 
 
 LOCKS = ("PERMISSION_DENIED", "FAILED_PRECONDITION", "UNAVAILABLE")
-#: The cases that change what is open.
-OPEN_FILES = [
-    *("--case=lifetimes/path-*", "--case=read/the-file-*", "--case=properties/handles", "--case=races/replacing"),
-    *("--case=threads/rename-*", "--case=scenarios/state-*"),
+#: The cases that change what is open, and some of those that make names with odd characters.
+OPEN_FILES = (
+    "--case=lifetimes/path-* --case=read/the-file-* --case=properties/handles --case=races/replacing "
+    "--case=threads/rename-* --case=scenarios/state-*"
+)
+ODD_NAMES = "--case=glob/* --case=names/file[co* --case=names/pairs*"
+LATE, LOCKED, FEW_OPEN = "limits.listing_delay_ms = 60", 'claims.open_files = "locked"', "limits.max_open_files = 64"
+SMALL = "limits = {max_file_size = 100000, max_name = 50}"
+#: Ops that a plugin may lack, two at a time.
+LACKING = [op for op in OPS if not re.search("transaction|configuration|cleanup|^init$|^data$|^length$", op)]
+PAIRS = random.Random(0).sample([*itertools.combinations(LACKING, 2)], 30)
+LACKS = [f"without:{one},without:{other}" for one, other in PAIRS]
+#: What is tried at night: the choices, the profile that says so, and the cases.
+AT_NIGHT = [
+    *((f"locked-files:{code}", LOCKED, "") for code in LOCKS),
+    *((choice, LATE, "") for choice in ("hex-names", "versioned-names", "late-listing")),
+    *((f"{kind}-names", f'claims.names = "{kind}"', "") for kind in ("ascii", "windows")),
+    *((f"illegal-names:{most}", f"limits.max_name = {most}", "--tier=quick") for most in (48, 64, 200)),
+    *((f"small-files:{most}", f"limits.max_file_size = {most}", "--tier=quick") for most in (1000, 10**5, 10**7)),
+    *((f"few-open-files:{most}", f"limits.max_open_files = {most}", "--tier=quick") for most in (8, 64, 256)),
+    *((f"remembers-calls:{calls}", "", "--case=leaks/*") for calls in (64, 1000, leaks.FILLING)),
+    *((f"connects-as-needed:{pool}", "", "--case=leaks/*") for pool in (64, leaks.FULL["descriptors"])),
+    *((f"slow:{milliseconds}", "", "--tier=smoke") for milliseconds in (1, 50)),
+    *((lacks, "", "--tier=quick") for lacks in LACKS),
+    *((some, "", "--case=properties/* --examples=500") for some in RUNS),
 ]
-#: Profiles that say what a choice is, by the names of their files.
-PROFILES = {
-    "limits": "[limits]\nmax_file_size = 100000\nmax_name = 50\n",
-    "few": "[limits]\nmax_open_files = 64\n",
-    "late": "[limits]\nlisting_delay_ms = 60\n",
-    "locked": '[claims]\nopen_files = "locked"\n',
-}
 
 
 @pytest.mark.long
@@ -170,45 +189,35 @@ def test_refusal_without_a_claim_is_a_violation(tmp_path: Path, choices: str, as
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("choices", "asked"),
+    ("choices", "profile", "asked"),
     [
-        ("slash-behind-directories", ["--case=threads/changes"]),
+        ("slash-behind-directories", "", "--case=threads/changes"),
         *(
-            (f"{way}:new_random_access_file", ["--case=neighbours/beside[synced-*", "--case=scenarios/event-*"])
+            (f"{way}:new_random_access_file", "", "--case=neighbours/beside[synced-* --case=scenarios/event-*")
             for way in ("without", "unsupported")
         ),
-        ("without:path_exists", ["--case=move/deep*"]),
-        ("unsupported:paths_exist", ["--case=metadata/*", "--case=counts/a-page-is-asked-for", "--case=names/deep[1]"]),
-        ("unsupported:read", ["--case=changes/by-others*", "--case=neighbours/beside[synced-*"]),
-        ("unsupported:is_directory", ["--case=scenarios/others-made*"]),
-        ("few-open-files", ["--case=lifetimes/many*"]),
-        ("few-open-files", ["--plugin-profile=few.toml", "--case=lifetimes/many*"]),
-        ("ascii-names", ["--case=glob/*", "--case=names/pairs*"]),
-        ("windows-names", ["--case=glob/*", "--case=names/pairs*"]),
-        (f"locked-files:{LOCKS[0]}", ["--plugin-profile=locked.toml", *OPEN_FILES]),
-        ("hex-names", ["--case=tree/*"]),
-        ("late-listing", ["--plugin-profile=late.toml", "--case=listing/*"]),
-        *(
-            pytest.param(choice, [f"--plugin-profile={profile}.toml"], marks=pytest.mark.nightly)
-            for choice, profile in (
-                *((f"locked-files:{code}", "locked") for code in LOCKS),
-                *(("hex-names", "late"), ("versioned-names", "late"), ("late-listing", "late")),
-            )
+        ("without:path_exists", "", "--case=move/deep*"),
+        ("unsupported:paths_exist", "", "--case=metadata/* --case=counts/a-page-is-asked-for --case=names/deep[1]"),
+        ("unsupported:read", "", "--case=changes/by-others* --case=neighbours/beside[synced-*"),
+        ("unsupported:is_directory", "", "--case=scenarios/others-made*"),
+        *(("few-open-files", profile, "--case=lifetimes/many*") for profile in ("", FEW_OPEN)),
+        *((f"{kind}-names", f'claims.names = "{kind}"', ODD_NAMES) for kind in ("ascii", "windows")),
+        (f"locked-files:{LOCKS[0]}", LOCKED, OPEN_FILES),
+        ("hex-names", "", "--case=tree/*"),
+        ("late-listing", LATE, "--case=listing/*"),
+        (
+            "small-files",
+            SMALL,
+            "--case=content/comes-and-goes[blocks-alike] --case=leaks/closed --case=ownership/append*",
         ),
-        *(
-            ("small-files", ["--plugin-profile=limits.toml", *cases])
-            for cases in (
-                ["--case=content/comes-and-goes[blocks-alike]", "--case=leaks/closed", "--case=ownership/append*"],
-                ["--case=scenarios/records*", "--case=write/*", "--case=properties/contents"],
-            )
-        ),
-        *(pytest.param(some, ["--case=properties/*", "--examples=500"], marks=pytest.mark.nightly) for some in RUNS),
+        ("small-files", SMALL, "--case=scenarios/records* --case=write/* --case=properties/contents"),
+        *((lacks, "", "--tier=smoke") for lacks in LACKS[:2]),
+        *(pytest.param(*row, marks=pytest.mark.nightly) for row in AT_NIGHT),
     ],
 )
-def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, asked: list[str]) -> None:
-    for name, text in PROFILES.items():
-        (tmp_path / f"{name}.toml").write_text(text)
-    document = judged(tmp_path, choices, *asked)
+def test_no_alarm_of_what_some_cases_meet(tmp_path: Path, choices: str, profile: str, asked: str) -> None:
+    (tmp_path / "mine.toml").write_text(profile)
+    document = judged(tmp_path, choices, "--plugin-profile=mine.toml", *asked.split())
     assert document["counts"]["conform"]
     assert not sum(document["counts"][verdict] for verdict in ("violation", "warning", "error", "not run"))
 

@@ -89,12 +89,12 @@ def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choices", "some"),
     [
-        ("rename-directories,copy-into-directory,tell-from-handle,late-visibility,coarse-mtime,no-sync",
+        ("rename-directories,copy-into-directory,tell-from-handle,late-visibility,coarse-mtime,ascii-names,no-sync",
          {"rename_directories": True, "copy_onto_directory": "inside", "tell_on_appendable_file": "handle",
-          "visibility": "flush", "mtime_granularity_ns": 10**9, "read_only": False}),
-        ("header-is-directory,refuse-tree-of-file,far-below-a-file-is-not-found,no-mtime,few-open-files",
+          "visibility": "flush", "mtime_granularity_ns": 10**9, "names": "ascii", "read_only": False}),
+        ("header-is-directory,refuse-tree-of-file,far-below-a-file-is-not-found,no-mtime,windows-names,few-open-files",
          {"is_directory_on_file": "header", "delete_recursively_on_file": "refuses", "far_below_a_file": "not-found",
-          "mtime_granularity_ns": 0, "max_open_files": 64}),
+          "mtime_granularity_ns": 0, "names": "windows", "max_open_files": 64}),
         ("locked-files:UNAVAILABLE", {"open_files": "locked"}),
         ("read-only", {"read_only": True}),
         (DENYING, {"read_only": True}),
@@ -103,6 +103,11 @@ def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
 def test_what_a_plugin_chose_is_found_out(choices: str, some: dict[str, Any]) -> None:
     found = tomllib.loads(probed("posix_choices", f"--env=TFFS_CHOICES={choices}"))
     assert (found["claims"] | found["limits"]).items() >= some.items()
+
+
+def test_store_that_makes_no_directory_is_found_out() -> None:
+    found = tomllib.loads(probed("objectstore_minimal", "--env=TFFS_DIRECTORIES=nothing"))
+    assert found["claims"]["directories"] == "none"
 
 
 def test_how_late_a_listing_is_is_found_out() -> None:

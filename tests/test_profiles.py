@@ -145,6 +145,10 @@ def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, se
     [
         ("locked-files:UNAVAILABLE", 'open_files = "free"', "--case=lifetimes/path-*", "broken"),
         ("locked-files:UNAVAILABLE", 'open_files = "locked"', "--case=lifetimes/path-*", "kept"),
+        ("ascii-names", 'names = "bytes"', "--case=names/file[co*", "broken"),
+        ("windows-names", 'names = "ascii"', "--case=names/file[co*", "broken"),
+        ("windows-names", 'names = "windows"', "--case=names/file[co*", "kept"),
+        ("", 'names = "utf-8"', "--case=names/file[not-utf-8]", "under-declared"),
         ("no-sync", "read_only = true", "--tier=smoke", "under-declared"),
         ("no-sync", "read_only = false", "--tier=smoke", "kept"),
         ("denied:delete_file,denied:rename_file", "read_only = true", "--tier=smoke", "kept"),
@@ -171,9 +175,12 @@ def flat(tmp_path: Path) -> str:
     return f"--plugin-profile={path}"
 
 
+@pytest.mark.parametrize("makes", ["none", "nothing"])
 @pytest.mark.parametrize(("tier", "least"), [("smoke", 20), pytest.param("quick", 1500, marks=pytest.mark.nightly)])
-def test_store_without_directories_is_judged_on_its_files(flat: str, tmp_path: Path, tier: str, least: int) -> None:
-    found = judged_report(tmp_path, *FLAT, f"--tier={tier}", flat)
+def test_store_without_directories_is_judged_on_its_files(
+    flat: str, tmp_path: Path, tier: str, least: int, makes: str
+) -> None:
+    found = judged_report(tmp_path, *FLAT[:2], f"--env=TFFS_DIRECTORIES={makes}", f"--tier={tier}", flat)
     assert found["verdict"] == "conformant"
     assert found["counts"]["conform"] > least
     assert not [case["id"] for case in found["cases"] if case["verdict"] == "error"]

@@ -18,7 +18,7 @@ import pytest
 from packaging.version import Version
 
 from tests import copies
-from tests.faults.driven import judge, named
+from tests.faults.driven import all_cases, judge, named
 from tests.manifest.stimuli import committed, given
 from tests.manifest.test_stimuli import GONE
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
@@ -104,15 +104,14 @@ def newest_published(name: str) -> Path:
 def unlike_published(found: dict[str, Any]) -> dict[str, tuple[str | None, str | None]]:
     """Cases whose verdict is not the published one, by id: the verdict, and the published one.
 
-    Whoever changes what a verdict follows from publishes anew. What only the tier large has is left out.
+    Whoever changes what a verdict follows from publishes anew. New cases wait for a release, and so do those that went.
     """
     path = newest_published(found["target"]["name"])
     verdicts, published = (
-        {case["id"]: case["verdict"] for case in document["cases"] if case.get("tier") != "large"}
-        for document in (found, json.loads(contents(path)))
+        {case["id"]: case["verdict"] for case in document["cases"]} for document in (found, json.loads(contents(path)))
     )
-    both = {case: (verdicts.get(case), published.get(case)) for case in verdicts.keys() | published.keys()}
-    return {case: pair for case, pair in both.items() if pair[0] != pair[1]}
+    both = {case.id: (verdicts.get(case.id), published.get(case.id)) for case in all_cases("full")}
+    return {case: pair for case, pair in both.items() if case in published and pair[0] != pair[1]}
 
 
 #: Few histories for each property, where a run is about something else.

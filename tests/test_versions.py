@@ -19,43 +19,38 @@ from tffs_conformance.run import commit as built_from
 from tffs_conformance.suite.contract import catalogue
 
 CLAUSES = plain(catalogue.for_report())
-TABLE = Path(catalogue.__file__).parent / "versions.toml"
-ENTRIES: list[dict[str, str]] = tomllib.loads(TABLE.read_text(encoding="utf-8"))["version"]
-VERSIONS = {entry["name"]: entry["digest"] for entry in ENTRIES}
+ENTRIES: list[dict[str, str]] = tomllib.loads(catalogue.VERSIONS.read_text(encoding="utf-8"))["version"]
+#: The last entry, where no release has it.
+UNRELEASED = next((entry["name"] for entry in ENTRIES[-1:] if "suite" not in entry), None)
+#: The name and the digest of the last version that was released.
+RELEASED = next((entry["name"], entry["digest"]) for entry in reversed(ENTRIES) if "suite" in entry)
 NAME = re.compile(r"tensorflow-\d+\.\d+/(\d+)\.(\d+)")
 
 
 def test_the_contract_has_the_version_of_its_clauses() -> None:
+    where = "in the last entry" if UNRELEASED else "in a new last entry, named as docs/versioning.md says,"
     current = catalogue.current_digest()
-    assert VERSIONS.get(catalogue.CONTRACT_VERSION) == current, (
-        f"the clauses are not those of {catalogue.CONTRACT_VERSION}: decide by docs/versioning.md whether this is a "
-        "minor or a major step, set CONTRACT_VERSION in suite/contract/catalogue.py to the new version, and add it to "
-        f"suite/contract/versions.toml with digest = {current!r}"
-    )
+    assert ENTRIES[-1]["digest"] == current, f'write {where} of suite/contract/versions.toml digest = "{current}"'
 
 
-def test_the_current_version_is_the_last_one_and_no_step_is_left_out() -> None:
-    assert [*VERSIONS][-1] == catalogue.CONTRACT_VERSION
-    matches = map(NAME.fullmatch, VERSIONS)
+def test_no_step_of_the_contract_is_left_out() -> None:
+    matches = [NAME.fullmatch(entry["name"]) for entry in ENTRIES]
     numbers = [(int(match[1]), int(match[2])) for match in matches if match]
-    assert len(numbers) == len(VERSIONS) == len(ENTRIES)
+    assert len(numbers) == len({entry["digest"] for entry in ENTRIES}) == len(ENTRIES)
     for (major, minor), after in itertools.pairwise(numbers):
         assert after in {(major, minor + 1), (major + 1, 0)}
-    assert len(set(VERSIONS.values())) == len(VERSIONS)
 
 
-def test_the_contract_moves_with_the_suite() -> None:
-    # Who adds a version has to name a release that had none, and sets __version__ to it.
+def test_release_names_the_contract_it_has_first() -> None:
+    headings = re.findall(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert next(heading for heading in headings if heading != "Unreleased") == __version__
+    assert headings[0] == "Unreleased" or UNRELEASED is None, (
+        f'write suite = "{__version__}" into the last entry of suite/contract/versions.toml'
+    )
     released = [Version(entry["suite"]) for entry in ENTRIES if "suite" in entry]
-    assert "suite" in ENTRIES[-1]
     assert released == sorted({*released})
     assert [version for version in released if version.micro or version.is_prerelease] == []
     assert released[-1].release[:2] <= Version(__version__).release[:2]
-
-
-def test_what_the_changelog_says_last_is_this_version() -> None:
-    headings = re.findall(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert next(heading for heading in headings if heading != "Unreleased") == __version__
 
 
 #: What a digest does not depend on.

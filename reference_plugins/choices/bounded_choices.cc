@@ -4,7 +4,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -65,18 +64,16 @@ void Count(support::Tables& tables) {
 }
 
 void FewOpenFiles(support::Tables& tables) {
-  most_open = 64;
+  most_open = AmountOr(64);
   CountOpenFiles(tables);
 }
-
-constexpr int64_t kLargest = 100'000;
 
 void SmallAppend(const TF_WritableFile* file, const char* buffer, size_t n, Status status) {
   Status own = TF_NewStatus();
   const int64_t size = posix::WritableFileOps().tell(file, own);
   TF_DeleteStatus(own);
-  if (size + static_cast<int64_t>(n) > kLargest)
-    return TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no file is larger than 100000 bytes");
+  if (size + n > AmountOr(100'000))
+    return TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no file is as large as that");
   before<SmallAppend>(file, buffer, n, status);
 }
 
@@ -108,7 +105,7 @@ void RememberCall() {
     timespec when;
     char more[48];
   };
-  static std::array<std::unique_ptr<Call>, 4096> calls;
+  static std::vector<std::unique_ptr<Call>> calls(AmountOr(4096));
   static size_t count = 0;
   const std::lock_guard<std::mutex> lock(mutex);
   auto& call = calls[count++ % calls.size()];
@@ -117,7 +114,7 @@ void RememberCall() {
 }
 
 void ConnectAsNeeded() {
-  static std::array<int, 256> connections;
+  static std::vector<int> connections(AmountOr(256));
   static size_t count = 0;
   const std::lock_guard<std::mutex> lock(mutex);
   int& connection = connections[count++ % connections.size()];

@@ -29,6 +29,10 @@ struct Choice {
   bool in_all = true;
 };
 
+// The number that a choice was given, as 50 in `slow:50`.
+inline size_t amount = 0;
+inline size_t AmountOr(size_t usual) { return amount == 0 ? usual : amount; }
+
 // One table a theme.
 std::vector<Choice> FileChoices();
 std::vector<Choice> SyncChoices();

@@ -28,14 +28,14 @@ TF_Code refusal = TF_FAILED_PRECONDITION;
 
 // Whether `path` is text, and each of its names no longer than names are.
 bool IsLegal(Path path) {
-  constexpr size_t kLongest = 255;
+  const size_t longest = AmountOr(255);
   size_t length = 0;
   int expected = 0;  // bytes of a character that are still to come
   for (const char* at = path; *at != '\0'; ++at) {
     const auto byte = static_cast<unsigned char>(*at);
     if (byte < 0x20 || byte == 0x7f) return false;
     length = byte == '/' ? 0 : length + 1;
-    if (length > kLongest) return false;
+    if (length > longest) return false;
     if ((byte & 0xc0) == 0x80) {
       if (expected-- == 0) return false;
     } else {
@@ -56,12 +56,12 @@ bool IsNotAscii(Path path) {
   return std::any_of(text.begin(), text.end(), [](char byte) { return byte < 0; });
 }
 
-// Whether a name in `path` is none that Windows takes. * and ? pass, which names of the suite have.
+// Whether a name in `path` is none that Windows takes.
 bool IsNotForWindows(Path path) {
   const auto names = support::Components(path);
   return std::any_of(names.begin(), names.end(), [](const auto& name) {
     const std::string text(name);
-    return text.find_first_of("\\:\"<>|") != std::string::npos || text.back() == ' ' ||
+    return text.find_first_of("\\:*?\"<>|") != std::string::npos || text.back() == ' ' ||
            (text.back() == '.' && text != "." && text != "..");
   });
 }
@@ -293,7 +293,7 @@ std::vector<Choice> NameChoices() {
       {"ascii-names", "which names are illegal, and what that answers (A4)",
        "those that are not ASCII: INVALID_ARGUMENT", Invalid<IsNotAscii>, false},
       {"windows-names", "which names are illegal, and what that answers (A4)",
-       "those with \\:\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
+       "those with \\:*?\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
        Invalid<IsNotForWindows>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},

@@ -45,6 +45,11 @@ support::Tables Chosen() {
   std::set<std::string> chosen;
   for (std::string name; std::getline(names, name, ',');) {
     const auto is_it = [&](const Choice& choice) { return choice.name == name; };
+    const size_t colon = name.find_last_not_of("0123456789");
+    if (colon + 1 < name.size() && name[colon] == ':') {
+      amount = std::strtoul(name.c_str() + colon + 1, nullptr, 10);
+      name.resize(colon);
+    }
     if (LeaveOutOp(tables, name)) continue;
     if (name != "all" && std::none_of(known.begin(), known.end(), is_it)) Unknown(name, known);
     chosen.insert(name);

@@ -7,15 +7,13 @@
 namespace choices {
 namespace {
 
-constexpr useconds_t kFarAway = 20'000;  // microseconds
-
 template <auto Entry, typename Type = decltype(Entry)>
 struct Slow;
 template <auto Entry, typename Ops, typename Result, typename... Arguments>
 struct Slow<Entry, Result (*Ops::*)(Arguments...)> {
   static inline Result (*before)(Arguments...);
   static Result Call(Arguments... arguments) {
-    usleep(kFarAway);
+    usleep(static_cast<useconds_t>(AmountOr(20) * 1000));
     return before(arguments...);
   }
 };

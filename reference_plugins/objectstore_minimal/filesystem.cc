@@ -371,10 +371,13 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   tables.writable_file = objectstore_minimal::WritableFileOps();
   tables.memory_region = objectstore_minimal::MemoryRegionOps();
   const char* directories = std::getenv("TFFS_DIRECTORIES");
-  if (directories != nullptr && std::strcmp(directories, "none") == 0) {
-    tables.filesystem.create_dir = nullptr;
-    tables.filesystem.recursively_create_dir = nullptr;
-    tables.filesystem.delete_dir = nullptr;
+  if (directories != nullptr) {
+    decltype(tables.filesystem.create_dir) op = nullptr;
+    if (std::strcmp(directories, "nothing") == 0)
+      op = [](const TF_Filesystem*, const char*, TF_Status* status) { support::SetOk(status); };
+    tables.filesystem.create_dir = op;
+    tables.filesystem.recursively_create_dir = op;
+    tables.filesystem.delete_dir = op;
   }
   support::Register("objects", tables, info);
 }

@@ -33,5 +33,5 @@ SUCCESSES: Mapping[str, Callable[[Case], Outcome[object]]] = {
     "is_directory": lambda case: case.fs.is_directory(case.uri("empty")),
     "get_file_size": lambda case: case.fs.get_file_size(case.uri("file")),
     "get_children": lambda case: case.fs.get_children(case.uri("full")),
-    "get_matching_paths": lambda case: case.fs.get_matching_paths(case.uri("full/*")),
+    "get_matching_paths": lambda case: case.fs.get_matching_paths(case.uri("full") + "/*"),
 }

@@ -249,7 +249,7 @@ def lists(case: Case, within: str, state: State, instead: str = "") -> None:
 
 def matched(case: Case, within: str, state: State, instead: str = "") -> None:
     """get_matching_paths, with a pattern in both names."""
-    got = case.fs.get_matching_paths(case.uri(within, "u?") + "/p*")
+    got = case.fs.get_matching_paths(case.uri(within) + "/u?/p*")
     # Where there are no directories there is none without anything in it.
     if state is None and got.code is Code.NOT_FOUND and not case.makes_directories:
         return

@@ -133,7 +133,7 @@ def together(case: Case, place: str, there: list[int], gone: list[int]) -> None:
     """Check that what tells of many files at once tells of those that are there, and of none that is deleted."""
     fs = case.fs
     told = {"get_children": {*case.setup.require(fs.get_children(case.uri(place))).bare}}
-    matched = fs.get_matching_paths(case.uri(place, "n*"))
+    matched = fs.get_matching_paths(case.uri(place) + "/n*")
     if case.setup.optional(matched):
         found = behind(case, matched.value)
         told["get_matching_paths"] = {path.removeprefix(f"{place}/") for path in found}

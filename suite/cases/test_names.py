@@ -1,6 +1,7 @@
 """Names: whatever a name looks like, every op that takes a path means the same file."""
 
 import functools
+import os
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -13,12 +14,13 @@ from ..engine.answers import Answer
 from ..engine.case import Case, Control
 from ..engine.marks import clauses, over_tables
 from ..engine.setup import Tree
-from .names import LOOK_ALIKES, NAMES, PLAIN, escaped, siblings
+from .names import LOOK_ALIKES, MOST_BYTES, NAMES, PLAIN, escaped, siblings
 
 T = TypeVar("T")
 CONTENT = b"content"
 STAYS = b"this is another file"
 KEPT = "paths.names-are-kept"
+TAKEN = "paths.names-are-taken"
 #: A path of one level.
 LEVEL = "d"
 
@@ -54,6 +56,11 @@ def accepted(case: Case, name: str, got: Outcome[object], *, alone: bool = True)
     if not case.does(got.op):
         case.missing(got.op)
     case.check.reading("paths.illegal-names", readings, f"code={got.code}", got.message, of=Answer.of(got))
+    other = case.bench.claims.is_other_name(name)
+    fits = len(os.fsencode(name)) <= MOST_BYTES and case.bench.claims.beyond(case.uri(name)) is None
+    if TAKEN in case.clauses and (other or fits):
+        reading = "taken" if got.ok else None if other else "refused"
+        case.check.record(TAKEN, got.ok or not other, "code=OK", f"code={got.code}", reading=reading, of=Answer.of(got))
     if not got.ok and alone and "/" not in name:
         case.tree_is("paths.illegal-names", {})
     elif not got.ok and not alone:
@@ -134,7 +141,7 @@ def is_directory(case: Case, uri: str, *entries: str) -> None:
 
 
 @names
-@clauses(KEPT, "paths.illegal-names")
+@clauses(KEPT, TAKEN, "paths.illegal-names")
 @beside_plain
 def test_file(case: Case, name: str) -> None:
     """A file of this name is written, asked about, read, found, written anew, appended to, mapped, and deleted."""
@@ -167,7 +174,7 @@ def is_found(case: Case, name: str, others: Tree) -> None:
 
 
 @names
-@clauses(KEPT, "paths.illegal-names")
+@clauses(KEPT, TAKEN, "paths.illegal-names")
 @beside_plain
 def test_directory(case: Case, name: str) -> None:
     """A directory of this name is created, filled, listed, and deleted."""

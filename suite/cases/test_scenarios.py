@@ -107,7 +107,7 @@ def test_prune(case: Case) -> None:
             case.setup.write(name, content)
     for old in ("ckpt-1", "ckpt-11"):
         for rest, count in ((".data-?????-of-?????", SHARDS), (".index", 1), (".meta", 0)):
-            found = case.setup.require(case.fs.get_matching_paths(case.uri("model", old + rest))).names
+            found = case.setup.require(case.fs.get_matching_paths(f"{case.uri('model')}/{old}{rest}")).names
             case.check.equal(clause, f"files of {old}{rest}", count, len(found))
             for path in found:
                 case.setup.require(case.fs.delete_file(case.uri("model", path.rpartition("/")[2])))

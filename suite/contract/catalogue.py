@@ -3,6 +3,7 @@
 import difflib
 import fnmatch
 import functools
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -16,8 +17,9 @@ from ...reports.plain import plain
 from ...typed_toml import TomlError
 
 #: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what
-#: the clauses demand. `versions.toml` has the digest of each version; docs/versioning.md says which number moves.
-CONTRACT_VERSION = "tensorflow-2.21/2.1"
+#: the clauses demand. It is the last of `versions.toml`; docs/versioning.md says which number moves.
+VERSIONS = Path(__file__).with_name("versions.toml")
+CONTRACT_VERSION: str = tomllib.loads(VERSIONS.read_text(encoding="utf-8"))["version"][-1]["name"]
 
 CLASSES = (
     "read",

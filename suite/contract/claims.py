@@ -2,6 +2,7 @@
 
 import fnmatch
 import functools
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,12 @@ Value = str | bool
 READ_ONLY = "read_only"
 MTIME = "stat.mtime-granularity"
 SECOND = 10**9
+#: What is in no name that a value of `names` claims. A surrogate is a byte that is not UTF-8.
+OTHER_NAMES: Mapping[Value | None, re.Pattern[str]] = {
+    "utf-8": re.compile(r"[\udc80-\udcff]"),
+    "ascii": re.compile(r"[^\x00-\x7f]"),
+    "windows": re.compile(r'[\x00-\x1f\\:*?"<>|\udc80-\udcff]|[ .]$'),
+}
 
 
 class UnknownClaimError(Exception):
@@ -114,6 +121,7 @@ class Claims:
     """
 
     limits: Mapping[str, int] = field(default_factory=dict)
+    names: Value | None = None
     unsupported: Mapping[str, Meaning] = field(default_factory=dict)
     promised: Mapping[str, Meaning] = field(default_factory=dict)
     decided: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
@@ -136,6 +144,7 @@ class Claims:
             decided |= {MTIME: (allowed, f"mtime_granularity_ns = {coarse}")} if coarse else {}
         return cls(
             limits=limits,
+            names=claims.get("names"),
             unsupported=_by((m for m in all_of_them if m.supported is False), "clauses"),
             promised=_by((m for m in all_of_them if m.supported), "clauses"),
             decided=decided,
@@ -153,11 +162,17 @@ class Claims:
         return self.hidden.get(clause) or f"the profile claims {self.unsupported[clause]}"
 
     def beyond(self, uri: str) -> str | None:
-        """The limit that a case with this path would exceed, in words, or None."""
-        if not self.limits:
+        """The claim or limit that a case with this path would exceed, in words, or None."""
+        if not self.limits and self.names is None:
             return None
         path = paths.translate(uri)
+        if any(map(self.is_other_name, path.split("/"))):
+            return f"the profile claims names = {self.names}, and another one is needed"
         return self._over("max_name", max(map(_size, path.split("/")))) or self._over("max_path", _size(path))
+
+    def is_other_name(self, name: str) -> bool:
+        """Whether a name is none of those that the profile claims a file may have."""
+        return self.names in OTHER_NAMES and OTHER_NAMES[self.names].search(name) is not None
 
     def too_large(self, size: int) -> str | None:
         """The limit that a file of this size, in bytes, would exceed, in words, or None."""

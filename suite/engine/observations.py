@@ -34,6 +34,8 @@ FILES, LISTED = 5, 2.0
 
 #: The greatest number of files that are opened at once.
 MOST_OPEN = 200
+#: A name that is none of those of a value of `names`.
+ODD_NAMES = {"windows": "a*:b", "ascii": "\u00e9", "utf-8": "\udcff"}
 
 
 class UnknownAnswerError(Exception):
@@ -68,6 +70,10 @@ def _content(case: Case) -> bytes | None:
 
 
 def _directories(case: Case) -> tuple[Value, str]:
+    made = case.uri("made")
+    case.setup.require(case.fs.create_dir(made))
+    if not case.fs.path_exists(made).ok:
+        return "none", "create_dir answered OK and made nothing"
     _file(case)
     asked = {
         "create_dir without a parent": (case.fs.create_dir(case.uri("no/new")), Code.NOT_FOUND),
@@ -138,6 +144,14 @@ def _open_files(case: Case) -> tuple[Value, str]:
                 return "locked", f"{got.op} of an open file answered {got.code}"
             case.setup.require(got)
     return "free", "an open file was replaced and deleted"
+
+
+def _names(case: Case) -> tuple[Value, str]:
+    made = {value: case.fs.new_writable_file(case.uri(name)).value for value, name in ODD_NAMES.items()}
+    refused = [value for value, file in made.items() if file is None or not file.close().ok]
+    if refused[:2] == ["windows", "ascii"]:
+        raise UnknownAnswerError("odd characters are refused, and so are those beyond ASCII: no value is for both")
+    return (refused or ["bytes"])[0], f"refused are names that are not {', '.join(refused) or 'bytes'}"
 
 
 def _max_open_files(case: Case) -> tuple[int | None, str]:
@@ -269,6 +283,7 @@ CLAIMS: Mapping[str, Question] = {
     "visibility": _visibility,
     "atomic_rename": _atomic_rename,
     "open_files": _open_files,
+    "names": _names,
     "memory_regions": _memory_regions,
     "transactions": _has_ops("transactions"),
     "configuration": _has_ops("configuration"),

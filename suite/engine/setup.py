@@ -59,6 +59,8 @@ class Setup:
 
     def require(self, outcome: Outcome[T]) -> T:
         """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
+        if outcome.op.endswith("_dir") and outcome.op in self._surroundings.bench.claims.ops_given_up:
+            raise BlockedError(outcome.op, "there are only files", absent=True)
         if outcome.source is Source.ABSENT:
             raise BlockedError(outcome.op, outcome.message, absent=True)
         if outcome.ok:
@@ -78,11 +80,14 @@ class Setup:
         return True
 
     def may_refuse(self, outcome: Outcome[object]) -> None:
-        """End the case where the profile says that an op is refused for what is open, or that so many can be open."""
+        """End the case where the profile limits what is open or in a file, or says that what is open is refused."""
         calls, claims = self._surroundings.trace, self._surroundings.bench.claims
         limit = claims.limits.get("max_open_files")
         at = next((k for k, call in enumerate(calls) if call[2] is outcome), len(calls) - 1)
         op, arguments = calls[at][:2]
+        if op == "append" and outcome.code is Code.RESOURCE_EXHAUSTED:
+            pieces = [given[1] for called, given, _ in calls if called == op and given[0] == arguments[0]]
+            self._surroundings.within_size(sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
         opened: dict[object, bytes] = {}
         for k, (called, given, got) in enumerate(calls):
             # What comes after it was called in another thread, perhaps before it.
