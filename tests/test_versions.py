@@ -28,7 +28,7 @@ NAME = re.compile(r"tensorflow-\d+\.\d+/(\d+)\.(\d+)")
 def test_the_contract_has_the_version_of_its_clauses() -> None:
     current = catalogue.current_digest()
     assert VERSIONS.get(catalogue.CONTRACT_VERSION) == current, (
-        f"the clauses are not those of {catalogue.CONTRACT_VERSION}: decide by docs/versioning.md whether this is a "
+        f"the clauses are not those of {catalogue.CONTRACT_VERSION}: decide by docs/contract.md whether this is a "
         "minor or a major step, set CONTRACT_VERSION in suite/contract/catalogue.py to the new version, and add it to "
         f"suite/contract/versions.toml with digest = {current!r}"
     )

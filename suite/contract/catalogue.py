@@ -16,7 +16,7 @@ from ...reports.plain import plain
 from ...typed_toml import TomlError
 
 #: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what
-#: the clauses demand. `versions.toml` has the digest of each version; docs/versioning.md says which number moves.
+#: the clauses demand. `versions.toml` has the digest of each version; docs/contract.md says which number moves.
 CONTRACT_VERSION = "tensorflow-2.21/2.1"
 
 CLASSES = (
