@@ -1,7 +1,7 @@
 """A fresh Debian with python3, venv, git, a C++ compiler and ccache: what a person does there first, as printed.
 
 These are the README's command that judges, and the page for authors of plugins; at night also its command for the
-project's own tests, the guide that writes a plugin, the action for GitHub, and the hook for pre-commit. The Debian is a
+project's own tests, the action for GitHub, and the hook for pre-commit. The Debian is a
 chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this machine. What pip has
 downloaded is shared, and what ccache keeps, unless CCACHE_DISABLE is set, as at night. Of the suite the smoke tier is
 run: here it is seen that it starts. The project's tests are all run, but those that lack something, which are counted;
@@ -79,7 +79,7 @@ def typed(machine: Path, text: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.timeout(1500)
 def test_from_nothing_to_a_green_gate(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = blocks(PROJECT / "docs/plugin-authors.md")
+    page = blocks(PROJECT / "docs/start.md")
     text, commands = transcript.script(page, machine, lambda block: block.not_run in (None, NOT_RUN["installs"]))
     assert "pip install" in text
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -96,20 +96,6 @@ def test_from_nothing_to_a_green_gate(machine: Path, capsys: pytest.CaptureFixtu
         cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
         wall = ran[-1].ended - begun
         print(f"from nothing to a green gate: {wall / 60:.1f} min, {cpu / 60:.1f} min of CPU on {os.cpu_count()} cores")
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(1500)
-def test_a_plugin_written_by_hand(machine: Path) -> None:
-    """The author guide, with what the page before it installed."""
-    page = [block for name in ("author-guide", "author-guide-mend") for block in blocks(PROJECT / f"docs/{name}.md")]
-    files = machine / "files"
-    files.mkdir()
-    text, commands = transcript.script(page, files, seen_as=Path("/files"))
-    printed = typed(machine, f". {HOME}/.venv/bin/activate && mkdir {HOME}/guide && cd {HOME}/guide\n{text}").stdout
-    ran = transcript.read(printed, commands)
-    assert transcript.difference(ran) == ""
-    assert len(ran) > 10
 
 
 @pytest.mark.timeout(3600)

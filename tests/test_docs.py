@@ -15,7 +15,7 @@ from tests import transcript
 from tests.pages import Block, blocks, leads_somewhere, links, name, pages
 
 #: tests/fresh_machine.py runs the first for each change, the second at night; the third takes a whole run.
-AT_NIGHT = {"docs/plugin-authors.md", "docs/author-guide-mend.md", "docs/site.md"}
+AT_NIGHT = {"docs/start.md", "docs/site.md"}
 RUN = [
     pytest.param(page, marks=pytest.mark.nightly) if name(page) in AT_NIGHT else page
     for page in pages()
@@ -33,7 +33,7 @@ def environment() -> dict[str, str]:
 
 
 #: Pages that show what was measured. On a machine that is busy beside a growth may not be seen, as the page says.
-TRIES = {"docs/costs.md": 3}
+TRIES = {"docs/conditions.md": 3}
 
 
 @pytest.mark.long

@@ -217,7 +217,7 @@ def a_waiver_changes_what_it_names(data: st.DataObject) -> None:
 
 
 def _names(entry: Waiver, case: CaseRecord, check: CheckRecord) -> bool:
-    """Whether an entry is about a check, by what docs/waivers.md says."""
+    """Whether an entry is about a check, by what docs/profiles.md says."""
     where = {"*": True, "read/*": case.id.startswith("read/"), "read/b[?]": case.id.startswith("read/b[")}
     is_there = where.get(entry.case, entry.case == case.id)
     same = (entry.clause, entry.fingerprint) == (check.clause, check.got)

@@ -28,7 +28,7 @@ NAME = re.compile(r"tensorflow-\d+\.\d+/(\d+)\.(\d+)")
 
 
 def test_the_contract_has_the_version_of_its_clauses() -> None:
-    where = "in the last entry" if UNRELEASED else "in a new last entry, named as docs/versioning.md says,"
+    where = "in the last entry" if UNRELEASED else "in a new last entry, named as docs/contract.md says,"
     current = catalogue.current_digest()
     assert ENTRIES[-1]["digest"] == current, f'write {where} of suite/contract/versions.toml digest = "{current}"'
 

@@ -1,4 +1,4 @@
-# The host as one file that other machines run (docs/launchers.md): it needs glibc 2.28, no C++ library, and has the
+# The host as one file that other machines run (docs/ci.md): it needs glibc 2.28, no C++ library, and has the
 # runtime inside. The toolchain is the `ziglang` package of Python, which brings the C++ library and glibc's symbols.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 set(TFFS_ZIG "${Python3_EXECUTABLE}" -m ziglang)

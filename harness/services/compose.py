@@ -73,7 +73,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """What the target is given by its services: the section `x-tffs` of the compose file (docs/services.md).
+    """What the target is given by its services: the section `x-tffs` of the compose file (docs/ci.md).
 
     In each text `{SERVICE:PORT}` stands for an address on this machine, such as `127.0.0.1:32768`, `{file:NAME}` for
     the path of one of `files`, and `{path:./FOLDER}` for that of one beside the compose file.

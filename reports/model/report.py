@@ -15,7 +15,7 @@ from .services import Figures
 from .verdicts import ClauseVerdict, TargetVerdict
 from .waivers import WaiverAccount
 
-#: The version of the document: docs/versioning.md says when which number moves.
+#: The version of the document: docs/contract.md says when which number moves.
 Schema = Literal["tffs-conformance/report/4.0"]
 SCHEMA: Schema = "tffs-conformance/report/4.0"
 

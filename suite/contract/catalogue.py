@@ -17,7 +17,7 @@ from ...reports.plain import plain
 from ...typed_toml import TomlError
 
 #: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what
-#: the clauses demand. It is the last of `versions.toml`; docs/versioning.md says which number moves.
+#: the clauses demand. It is the last of `versions.toml`; docs/contract.md says which number moves.
 VERSIONS = Path(__file__).with_name("versions.toml")
 CONTRACT_VERSION: str = tomllib.loads(VERSIONS.read_text(encoding="utf-8"))["version"][-1]["name"]
 

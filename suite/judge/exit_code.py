@@ -1,4 +1,4 @@
-"""The exit code of a run that was not interrupted; docs/verdicts.md has the table."""
+"""The exit code of a run that was not interrupted; docs/report.md has the table."""
 
 from collections.abc import Collection, Mapping
 

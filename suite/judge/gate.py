@@ -1,4 +1,4 @@
-"""A run held to its baseline: what is new fails it, and so does what it looked at alone. docs/gate.md has the rules."""
+"""A run held to its baseline: what is new fails it, and so does what it looked at alone. docs/ci.md has the rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

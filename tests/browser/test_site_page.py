@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("site")
 PAGES = (
     "index.html", "search.html", "clauses.html", "disputed.html", "clauses/read.html", "plugins/dragonfly/index.html",
     "plugins/s3-versitygw/index.html", "plugins/s3-versitygw/0.35.0/index.html", "README.html",
-    "docs/author-guide.html", "docs/report-keys.html",
+    "docs/start.html", "docs/report-keys.html",
 )  # fmt: skip
 SCREEN = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
@@ -80,7 +80,7 @@ def test_the_first_screen_says_whether_a_training_run_may_use_s3(size: dict[str,
     ("asked", "found", "leads_to"),
     [
         ("read.short-read-is-out-of-range", "read.short-read-is-out-of-range", "read.html#short-read-is-out-of-range"),
-        ("author guide", "Author guide", "docs/author-guide"),
+        ("green gate", "green gate", "docs/start"),
         ("tensorflow-io s3", "tensorflow-io s3", "plugins/s3-versitygw/index.html"),
     ],
 )

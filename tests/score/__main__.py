@@ -1,4 +1,4 @@
-"""How good the suite and its tests are, measured on faults: see docs/score.md.
+"""How good the suite and its tests are, measured on faults: see docs/writing-cases.md.
 
 `python -m tests.score COMMAND`; each fails if its score falls.
 """

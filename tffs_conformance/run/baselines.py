@@ -1,4 +1,4 @@
-"""The baselines of `--gate=no-new`. One that cannot be used is a usage error; docs/gate.md has the reasons."""
+"""The baselines of `--gate=no-new`. One that cannot be used is a usage error; docs/ci.md has the reasons."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,7 +67,7 @@ def _partial(report: Report) -> str | None:
 
 
 def _of_another_suite(report: Report) -> str | None:
-    """Why what a report demands is not comparable: docs/versioning.md says what the numbers mean."""
+    """Why what a report demands is not comparable: docs/contract.md says what the numbers mean."""
     ours, theirs = _contract(CONTRACT_VERSION), _contract(report.contract)
     if theirs is None or ours is None or theirs[:2] != ours[:2]:
         return f"it is of the contract {printable(report.contract)}, and this suite has {CONTRACT_VERSION}"

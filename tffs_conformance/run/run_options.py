@@ -32,7 +32,7 @@ _ITS_OWN = "it is for hosts of this machine, and starts them itself"
 LONGEST_CALL = 3_000
 #: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
 CHANGED = "changed"
-#: The exit codes of a run, as `--help` tells them; docs/verdicts.md says more.
+#: The exit codes of a run, as `--help` tells them; docs/report.md says more.
 EXIT_CODES = (
     "0 conformant, or nothing wrong in what was selected, or with --gate nothing new; 1 not conformant, or nothing"
     " executed, or incomplete though nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line"
@@ -250,7 +250,7 @@ class RunOptions:
         "sandbox",
         "run the plugin where it can change nothing but its root and a temporary folder, without network (with"
         " --services, or 'network', it has this machine's) and without what looks secret in the environment: 'on';"
-        " 'try' where bubblewrap can, and say so where it cannot (docs/security.md)",
+        " 'try' where bubblewrap can, and say so where it cannot (docs/architecture.md)",
         default="off", choices=("off", "on", "network", "try"), again=True,
     )
     sanitizer: str = option(
