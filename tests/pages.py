@@ -54,17 +54,8 @@ def name(page: Path) -> str:
 
 
 def blocks(page: Path) -> list[Block]:
-    """The blocks of a page that are to be run or saved, from top to bottom.
-
-    `<!-- files of OTHER.md -->` stands for the files that another page of its folder shows.
-    """
-    found: list[Block] = []
-    for token in _tokens(page):
-        for other in re.findall(r"<!-- files of (\S+) -->", token.content if token.type == "html_block" else ""):
-            found += [block for block in blocks(page.with_name(other)) if block.file]
-        if block := _block(token):
-            found.append(block)
-    return found
+    """The blocks of a page that are to be run or saved, from top to bottom."""
+    return [block for block in map(_block, _tokens(page)) if block]
 
 
 def _block(token: Token) -> Block | None:

@@ -26,18 +26,16 @@ def script(
     page: Sequence[Block],
     directory: Path,
     is_run: Callable[[Block], bool] = lambda block: block.not_run is None,
-    seen_as: Path | None = None,
 ) -> tuple[str, list[Command]]:
     """What bash is given: each command, a mark with its exit code, and then that exit code again for `$?`.
 
-    Files that the page shows are put into `directory` and copied from there; to bash that is `seen_as`.
+    Files that the page shows are put into `directory` and copied from there.
     """
     lines, commands = [], []
     for number, block in enumerate(page):
         if block.file is not None:
             (directory / f"block-{number}").write_text(block.text, encoding="utf-8")
-            source = (seen_as or directory) / f"block-{number}"
-            lines.append(f"mkdir -p $(dirname {block.file}) && cp {source} {block.file}")
+            lines.append(f"mkdir -p $(dirname {block.file}) && cp {directory}/block-{number} {block.file}")
         elif is_run(block):
             for command in block.commands:
                 lines += [command.text, f"set -- $?; printf '\\n{MARK}%d %s\\n' $1 $EPOCHREALTIME; (exit $1)"]
