@@ -184,7 +184,9 @@ def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling |
 
 
 def _undeleted(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
-    if not isinstance(outcome.value, Undeleted) or outcome.ok or outcome.value.files == POISON_UNSIGNED:
+    if not isinstance(outcome.value, Undeleted) or outcome.code in (Code.OK, Code.UNIMPLEMENTED):
+        return None
+    if outcome.value.files == POISON_UNSIGNED:
         return None
     something = outcome.value.files + outcome.value.dirs > 0
     got = f"{outcome.code}: " + ("1 or more" if something else "0 and 0")
