@@ -17,10 +17,11 @@ from ...harness.ops.outcomes import DiedError, Outcome
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ...harness.targets.backing import BackingUnableError
-from ..contract.claims import Value, meanings
+from ..contract.claims import OTHER_NAMES, Value, meanings
 from .case import Case
 from .first_look import CHANGES, refusals
 from .setup import LOCKED
+from .witnesses import nobody_finds
 from .workbench import Workbench
 
 #: Longer names and paths, in bytes, are not tried.
@@ -34,8 +35,8 @@ FILES, LISTED = 5, 2.0
 
 #: The greatest number of files that are opened at once.
 MOST_OPEN = 200
-#: A name that is none of those of a value of `names`.
-ODD_NAMES = {"windows": "a*:b", "ascii": "\u00e9", "utf-8": "\udcff"}
+#: Names that not every filesystem takes.
+ODD_NAMES = ("a*:b", "a\tb", "\u00e9", "\udcff")
 
 
 class UnknownAnswerError(Exception):
@@ -72,7 +73,7 @@ def _content(case: Case) -> bytes | None:
 def _directories(case: Case) -> tuple[Value, str]:
     made = case.uri("made")
     case.setup.require(case.fs.create_dir(made))
-    if not case.fs.path_exists(made).ok:
+    if nobody_finds(case.fs, made, is_file=False):
         return "none", "create_dir answered OK and made nothing"
     _file(case)
     asked = {
@@ -147,11 +148,14 @@ def _open_files(case: Case) -> tuple[Value, str]:
 
 
 def _names(case: Case) -> tuple[Value, str]:
-    made = {value: case.fs.new_writable_file(case.uri(name)).value for value, name in ODD_NAMES.items()}
-    refused = [value for value, file in made.items() if file is None or not file.close().ok]
-    if refused[:2] == ["windows", "ascii"]:
-        raise UnknownAnswerError("odd characters are refused, and so are those beyond ASCII: no value is for both")
-    return (refused or ["bytes"])[0], f"refused are names that are not {', '.join(refused) or 'bytes'}"
+    made = {name: case.fs.new_writable_file(case.uri(name)).value for name in ODD_NAMES}
+    refused = [name for name, file in made.items() if file is None or not file.close().ok]
+    if not refused:
+        return "bytes", "odd names were taken"
+    for value, other in OTHER_NAMES.items():
+        if all(map(other.search, refused)):
+            return value or "bytes", f"refused are {', '.join(map(ascii, refused))}"
+    raise UnknownAnswerError(f"refused are {', '.join(map(ascii, refused))}: no value is for all")
 
 
 def _max_open_files(case: Case) -> tuple[int | None, str]:
