@@ -332,7 +332,8 @@ class Workbench:
         else:
             gone = _removed(filesystem, directory)
         # Where there are no directories, one is gone when nothing is in it any more.
-        if not gone and filesystem.path_exists(directory).code is not Code.NOT_FOUND:
+        asked = (filesystem.path_exists, filesystem.get_children)
+        if not gone and all(ask(directory).code is not Code.NOT_FOUND for ask in asked):
             self.left_behind.append(directory)
 
     def _deletes_through_backing(self, filesystem: Filesystem) -> bool:
