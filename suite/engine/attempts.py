@@ -125,7 +125,8 @@ def _at_fault(case: Case, said: Statement) -> Answer | None:
             if path and said.op == "read" and _stands_alone(case, path, wanted) is False:
                 return wrote(calls, case.uri(path), wanted, got)
         case (dict() as tree, dict() as found) if tree.keys() == found.keys():
-            pairs = tree
+            # Other dictionaries have sizes or statuses.
+            pairs = {path: wanted for path, wanted in tree.items() if isinstance(wanted, bytes)}
         case _:
             pairs = {}
     alone = {_stands_alone(case, path, wanted) for path, wanted in [*pairs.items()][:MOST]}
