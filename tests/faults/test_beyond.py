@@ -38,6 +38,8 @@ SHOWN = (
     ("close.closes-twice", "write/another-between-close-and-cleanup", "close.then-cleanup"),
     ("copy_file.in-place", "limits/no-room-to-move[copy_file-over-another]", "copy_file.error-changes-nothing"),
     ("rename_file.by-copy", "limits/no-room-to-move[rename_file-over-another]", "rename_file.error-changes-nothing"),
+    # Sizes by name are compared there, and no bytes.
+    ("read.caps-length", "limits/no-room-to-move[rename_file-over-another]", "rename_file.keeps-the-content"),
     ("region.stale-data", "changes/after[anew-as-long]", "data.holds-the-file"),
     ("region.stale-data", "changes/after[renamed-onto]", "data.holds-the-file"),
     ("scenario.content-outlives-rename", "changes/after[renamed-onto]", "read.returns-the-bytes"),
