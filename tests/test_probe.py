@@ -96,6 +96,7 @@ def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
          {"is_directory_on_file": "header", "delete_recursively_on_file": "refuses", "far_below_a_file": "not-found",
           "mtime_granularity_ns": 0, "names": "windows", "max_open_files": 64}),
         ("locked-files:UNAVAILABLE", {"open_files": "locked"}),
+        ("illegal-names", {"names": "windows"}),
         ("read-only", {"read_only": True}),
         (DENYING, {"read_only": True}),
     ],
@@ -105,9 +106,17 @@ def test_what_a_plugin_chose_is_found_out(choices: str, some: dict[str, Any]) ->
     assert (found["claims"] | found["limits"]).items() >= some.items()
 
 
-def test_store_that_makes_no_directory_is_found_out() -> None:
-    found = tomllib.loads(probed("objectstore_minimal", "--env=TFFS_DIRECTORIES=nothing"))
-    assert found["claims"]["directories"] == "none"
+@pytest.mark.parametrize(
+    ("plugin", "variable", "directories"),
+    [
+        ("objectstore_minimal", "TFFS_DIRECTORIES=nothing", "none"),
+        # It makes directories, and one op denies them.
+        ("fakes/faulty", "TFFS_FAULT=path_exists.only-files", "real"),
+    ],
+)
+def test_store_that_makes_no_directory_is_found_out(plugin: str, variable: str, directories: str) -> None:
+    found = tomllib.loads(probed(plugin, f"--env={variable}"))
+    assert found["claims"]["directories"] == directories
 
 
 def test_how_late_a_listing_is_is_found_out() -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tests.faults.driven import judge, named
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import POISON_SIGNED, Outcome, Statistics
+from tffs_conformance.harness.ops.outcomes import POISON_SIGNED, Outcome, Statistics, Undeleted
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.reports.model.histories import Histories
 from tffs_conformance.reports.model.records import CaseRecord
@@ -192,3 +192,10 @@ def test_stat_law_checks_the_digits_of_mtime(time: int, got: str | None) -> None
     outcome = Outcome("stat", Code.OK, "", Statistics(1, time, 0))
     told = [ruling.got for ruling in laws.rulings([("stat", (0, b"path"), outcome)], ())]
     assert told == ([got] if got else [])
+
+
+@pytest.mark.parametrize(("code", "is_broken"), [(Code.INTERNAL, True), (Code.OK, False), (Code.UNIMPLEMENTED, False)])
+def test_law_of_what_is_left_holds_for_what_is_there(code: Code, is_broken: bool) -> None:
+    outcome = Outcome("delete_recursively", code, "", Undeleted(0, 0))
+    broken = [one.clause for one in laws.rulings([("delete_recursively", (0, b"path"), outcome)], ()) if not one.holds]
+    assert ("delete_recursively.counts-what-is-left" in broken) == is_broken
