@@ -56,8 +56,12 @@ def test_what_grows_every_time_is_a_leak(tmp_path: Path, fault: str, what: str, 
     assert least <= found[what] < least + 64 + least // 16
 
 
-def test_few_bytes_leak_in_few_rounds(tmp_path: Path) -> None:
-    assert list(leaked("fakes/faulty", {"TFFS_FAULT": "leaks-bytes:stat"}, str(tmp_path), seconds=0.01)) == ["heap"]
+def test_few_bytes_leak_in_few_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = {"TFFS_FAULT": "leaks-bytes:stat"}
+    assert list(leaked("fakes/faulty", fault, str(tmp_path), seconds=0.01)) == ["heap"]
+    monkeypatch.setattr(leaks, "UNDECIDED_SECONDS", 0.0)
+    with pytest.raises(leaks.UndecidedError, match="rounds"):
+        leaked("fakes/faulty", fault, str(tmp_path), seconds=0.01)
 
 
 def test_leak_of_a_round_is_given_for_each_call(tmp_path: Path) -> None:

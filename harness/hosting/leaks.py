@@ -20,13 +20,18 @@ NOISE = 4096
 WARM, COUNTED, WEIGHED = 16, 32, 512
 #: What fills once holds no more than this, and is full after so many rounds, or seconds.
 FULL: Mapping[str, int] = {"descriptors": 256, "threads": 64, "mapped": 4 << 20, "heap": 4 << 20}
-FILLING, FILLING_SECONDS = 4096, 5.0
+FILLING, FILLING_SECONDS = 10_000, 5.0
 #: Fewer rounds than this do not suffice for a verdict.
 FEWEST = 4
 #: Seconds after which no further rounds begin; and where it takes more of them to tell a growth from noise.
-SECONDS, UNDECIDED_SECONDS = 0.5, 15.0
+SECONDS, UNDECIDED_SECONDS = 0.5, 60.0
 #: Seconds to wait for what another thread frees, and for threads that are about to end.
 GRACE = 1.0
+
+
+class UndecidedError(Exception):
+    """There was no time for the rounds that tell a leak from noise. The text says so in a sentence."""
+
 
 #: Performs the program this many times.
 Repeat = Callable[[int], object]
@@ -35,7 +40,8 @@ Repeat = Callable[[int], object]
 def leaked_per_round(host: Host, repeat: Repeat) -> dict[str, int]:
     """The leaks by name, a key of LEAST each, with the growth per round. Empty where nothing leaks.
 
-    Bytes are not counted where descriptors or threads leak, because the process would run out of those.
+    Bytes are not counted where descriptors or threads leak, because the process would run out of those. Raises
+    UndecidedError.
     """
     _perform(repeat, WARM)
     found = _growing(host, repeat, COUNTED, ("descriptors", "threads", "mapped"))
@@ -61,7 +67,9 @@ def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> d
     rounds = _perform(repeat, wanted)
     # On a busy machine, and with a slow plugin, there is time for few: less than noise may still be a leak in each.
     ends = time.monotonic() + UNDECIDED_SECONDS
-    while rounds < wanted and time.monotonic() < ends and _undecided(before, State.of(host), rounds, names):
+    while rounds < wanted and _undecided(before, State.of(host), rounds, names):
+        if time.monotonic() > ends:
+            raise UndecidedError(f"{rounds} rounds in {UNDECIDED_SECONDS:.0f} s do not tell a leak from noise")
         repeat(rounds)
         rounds *= 2
     suspects = _settled(host, before, rounds, names)

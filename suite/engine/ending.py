@@ -7,6 +7,7 @@ from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
+from ...harness.hosting.leaks import UndecidedError
 from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.launcher import HostLostError
 from ...harness.ops import outcomes
@@ -31,13 +32,7 @@ from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
 #: The verdicts of cases with which nothing is wrong.
-UNREMARKABLE = (
-    Verdict.CONFORM,
-    Verdict.TOLERATED,
-    Verdict.INFORMATIONAL,
-    Verdict.ABSENT,
-    Verdict.DOES_NOT_APPLY,
-)
+UNREMARKABLE = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL, Verdict.ABSENT, Verdict.DOES_NOT_APPLY)
 
 #: Without these nothing can be prepared. Who lacks them says so in a profile, or names a backing that prepares instead:
 #: else nobody knows of what is not run, and it is not absent.
@@ -163,7 +158,7 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
             return Ending.UNWITNESSED, str(error)
         case BeyondLimitsError() | NoStimulusError() | AbsentOpError() | BackingIncapableError():
             return Ending.LACKING, str(error)
-        case RefusedError() | BackingUnableError() | NotTriedError():
+        case RefusedError() | BackingUnableError() | NotTriedError() | UndecidedError():
             return Ending.UNABLE, str(error)
         case WrongBackingError():
             return Ending.BROKEN, str(error)
