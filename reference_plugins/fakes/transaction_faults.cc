@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "losses.h"
 #include "support/memory.h"
 
 namespace fakes {
@@ -242,6 +243,17 @@ char* DecodesAlike(Filesystem, const TF_TransactionToken*) {
   return support::CopyString("a transaction");
 }
 
+// The right op, which loses 16 bytes each time.
+template <auto right, typename Type = decltype(right)>
+struct Loses;
+template <auto right, typename Result, typename... Arguments>
+struct Loses<right, Result (*)(Arguments...)> {
+  static Result Call(Arguments... arguments) {
+    LoseBytes();
+    return right(arguments...);
+  }
+};
+
 // Transactions that are right but for one op.
 void Transactions(support::Tables& t) {
   t.filesystem.start_transaction = Start;
@@ -270,6 +282,7 @@ std::vector<Fault> TransactionFaults() {
   constexpr const char* kWorks = "what the plugin offers works";
   constexpr const char* kForeign = "a token that nobody gave out is NOT_FOUND";
   constexpr const char* kElsewhere = "a path of another filesystem has a code of its own";
+  constexpr const char* kState = "an op leaves nothing allocated";
   constexpr const char* kOwn = "each transaction has a token of its own";
   return {
       {"transactions.cannot-end", "end_transaction answers INTERNAL", kWorks,
@@ -327,6 +340,12 @@ std::vector<Fault> TransactionFaults() {
       {"transactions.foreign-token-is-unimplemented",
        "end_transaction answers UNIMPLEMENTED to a token that nobody gave out", kForeign,
        But<&Ops::end_transaction, ForeignIsUnimplemented>},
+      {"transactions.adding-leaks", "add_to_transaction loses 16 bytes", kState,
+       But<&Ops::add_to_transaction, Loses<Add>::Call>},
+      {"transactions.getting-or-starting-leaks", "get_or_start_transaction_for_path loses 16 bytes",
+       kState, But<&Ops::get_or_start_transaction_for_path, Loses<GetOrStart>::Call>},
+      {"transactions.decoding-leaks", "decode_transaction_token loses 16 bytes", kState,
+       But<&Ops::decode_transaction_token, Loses<Decode>::Call>},
       {"transactions.error-returns-zero", "end_transaction gives 0 with an error",
        "an error gives -1", But<&Ops::end_transaction, ErrorReturnsZero>},
   };

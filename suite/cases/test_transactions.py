@@ -1,6 +1,6 @@
 """Transactions: tokens, the paths they hold, and their end."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -9,6 +9,7 @@ from ...harness.hosting import leaks
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Token
 from ...harness.over_tables.raw import FOREIGN_TOKEN
+from ..engine.answers import Answer
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 
@@ -156,26 +157,44 @@ def test_paths_are_kept_apart(case: Case) -> None:
 
 
 @full
-@clauses("end_transaction.frees-the-token", "transactions.return-on-error")
+@clauses("end_transaction.frees-the-token", "robustness.leaves-no-memory", "transactions.return-on-error")
 def test_leaves_nothing(case: Case) -> None:
-    """Transactions with a path are started and ended, and paths of none are asked for, many times over."""
-    raw, clause = case.tables, "end_transaction.frees-the-token"
-    path, none = place(case, "file"), place(case, "none")
+    """Transactions are started and ended, many times over; then each other op is called in between, also in vain."""
+    raw, path = case.tables, place(case, "file")
+
+    def added(token: int) -> None:
+        for one in (path, FOREIGN_PATH):
+            raw.add_to_transaction(one, token)
+
+    def got_or_started(token: int) -> None:
+        for one in (path, FOREIGN_PATH):
+            got = raw.token_op(GET_OR_START, one)
+            if got.ok and got.value.token not in (0, token):
+                raw.end_transaction(got.value.token)
+
+    ways: dict[str, Callable[[int], object]] = {
+        "end_transaction": lambda _: None,
+        "add_to_transaction": added,
+        GET: lambda _: raw.token_op(GET, path),
+        GET_OR_START: got_or_started,
+        "decode_transaction_token": raw.decode_transaction_token,
+    }
     with started(case):
         pass
+    for op in filter(case.does, ways):
 
-    def repeat(rounds: int) -> None:
-        for _ in range(rounds):
-            token = case.setup.token()
-            if case.does("add_to_transaction"):
-                raw.add_to_transaction(path, token)
-            if case.does(GET):
-                raw.token_op(GET, none)
-            raw.end_transaction(token)
+        def repeat(rounds: int, op: str = op) -> None:
+            for _ in range(rounds):
+                token = case.setup.token()
+                ways[op](token)
+                raw.end_transaction(token)
 
-    more = leaks.leaked_per_round(case.surroundings.host, repeat).get("heap", 0)
-    less = "no more bytes allocated each time"
-    case.check.that(clause, not more, less, "more bytes allocated each time" if more else less)
+        more = "heap" in leaks.leaked_per_round(case.surroundings.host, repeat)
+        clause = "end_transaction.frees-the-token" if op == "end_transaction" else "robustness.leaves-no-memory"
+        less = "no more bytes allocated each time"
+        case.check.that(clause, not more, less, f"more bytes: {op}" if more else less, of=Answer(op))
+        if more:
+            break
 
 
 @pytest.mark.parametrize("what", ["file", "directory", "missing"])
