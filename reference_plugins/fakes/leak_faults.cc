@@ -163,6 +163,11 @@ void LosesWithoutClose(TF_WritableFile* file) {
   Forgets<closed_before>(file);
 }
 
+void LosesByAnEmptyAppend(Writer file, const char* buffer, size_t n, Status status) {
+  if (n == 0) LoseBytes();
+  Writing().append(file, buffer, n, status);
+}
+
 void LosesByManyAppends(Writer file, const char* buffer, size_t n, Status status) {
   if (appends_before.With(file->plugin_file, [](int& appends) { return ++appends; }) == 17)
     LoseADescriptor();
@@ -197,6 +202,8 @@ std::vector<Fault> LeakFaults() {
        With(&ReaderOps::read, LosesByALargeRead)},
       {"leaks.appends-128-kib", "an append of more than 128 KiB loses 16 bytes", kState,
        With(&WriterOps::append, LosesByALargeAppend)},
+      {"leaks.appends-nothing", "an append of no bytes loses 16", kState,
+       With(&WriterOps::append, LosesByAnEmptyAppend)},
       {"leaks.deletes-128-kib", "delete_file of more than 128 KiB leaves a descriptor", kState,
        Losing<&Ops::delete_file, IsLarge>()},
       {"leaks.deletes-two-inside",

@@ -28,6 +28,7 @@ def opening(op: str, name: str, content: bytes = CONTENT) -> Steps:
                 program.handle_op("read_only_memory_region.cleanup", handle)
             case _:
                 program.append(handle, content)
+                program.append(handle, b"")
                 program.tell(handle)
                 program.handle_op("flush", handle)
                 program.handle_op("close", handle)
