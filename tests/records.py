@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
 from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
-from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
+from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetRecord, digest
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending, StatementKind
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figures
@@ -41,7 +41,7 @@ HEADER = Header(
         options={"call_timeout": 10.0}, python="3.11", platform="linux", started="2026-01-01T00:00:00+00:00",
         duration=None, command=("pytest", "--plugin=mine.so"),
     ),
-    target=TargetFacts(
+    target=TargetRecord(
         plugin="/tmp/mine.so",
         name="mine.so",
         sha256="0" * 64,

@@ -12,7 +12,7 @@ from tests.commands import output_of
 from tests.records import GOOD, HEADER, case, record
 from tffs_conformance.reports.anonymous import anonymous
 from tffs_conformance.reports.document import load, write
-from tffs_conformance.reports.model.header import SuiteFacts, TargetFacts
+from tffs_conformance.reports.model.header import SuiteFacts, TargetRecord
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -25,7 +25,7 @@ from tffs_conformance.suite.judge.reports import build
 def made(*cases: CaseRecord, left_out: str | None = None, **more: Any) -> Report:
     """A report with these cases; `more` are other fields of the suite and the target."""
     suite = {key: value for key, value in more.items() if key in SuiteFacts.__struct_fields__}
-    target = {key: value for key, value in more.items() if key in TargetFacts.__struct_fields__}
+    target = {key: value for key, value in more.items() if key in TargetRecord.__struct_fields__}
     header = replace(HEADER, suite=replace(HEADER.suite, **suite), target=replace(HEADER.target, **target))
     return build(header, [*GOOD, *cases], duration=1, left_out=left_out)
 

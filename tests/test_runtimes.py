@@ -23,7 +23,7 @@ from tffs_conformance.harness.shared_object import releases
 from tffs_conformance.harness.targets import runtimes
 from tffs_conformance.harness.targets.runtimes import NoRuntimeError, Runtime, find
 from tffs_conformance.harness.targets.shipped import plugin_path
-from tffs_conformance.run.target_facts import see
+from tffs_conformance.run.target_record import see
 from tffs_conformance.suite.engine.target import Target
 
 

@@ -114,7 +114,7 @@ class SuiteFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ]
 
 
-class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class TargetRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is judged."""
 
     plugin: Annotated[str, Meta(description="The path of the plugin.")]
@@ -140,7 +140,7 @@ class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     ] = None
     tables: Annotated[
         Mapping[str, Literal["plugin", "default", "absent"]],
-        Meta(description="For each op who answers it: the plugin, a default of core, or nobody."),
+        Meta(description="What answers each op: the plugin, a default of core, or nothing."),
     ]
     read_only: Annotated[bool, Meta(description="Whether each op that changes something is NULL or refuses to.")] = (
         False
@@ -156,7 +156,7 @@ class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     contract: str
     suite: SuiteFacts
-    target: TargetFacts
+    target: TargetRecord
     clauses: Mapping[str, ClauseFacts]
     claims: tuple[StatedClaim, ...] = ()
     waivers: tuple[Waiver, ...] = ()

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from .claims import ClaimAccount
 from .costs import Costs
 from .counts import Counts
-from .header import ClauseFacts, Sha256, SuiteFacts, TargetFacts
+from .header import ClauseFacts, Sha256, SuiteFacts, TargetRecord
 from .histories import Histories
 from .records import CaseRecord
 from .services import Figures
@@ -75,7 +75,7 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     schema: Annotated[Schema, Meta(description="The version of this document.")]
     contract: Annotated[str, Meta(description="The version of the contract: of the interface and the clauses.")]
     suite: SuiteFacts
-    target: TargetFacts
+    target: TargetRecord
     verdict: Annotated[TargetVerdict, Meta(description="What the run says of the target.")]
     reason: Annotated[str, Meta(description="What decided the verdict, in a few words.")]
     left_out: Annotated[str | None, Meta(description="What kept the run from being whole; null for a whole run.")]

@@ -20,7 +20,7 @@ from ..harness.targets.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets.shipped import built, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreterError
-from ..reports.model.header import TargetFacts
+from ..reports.model.header import TargetRecord
 from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaimError, stated
 from ..suite.engine.plugin_facts import PluginFacts
@@ -29,7 +29,7 @@ from . import sandboxing
 from .options import TRACES
 from .run_options import BadUsageError, RunOptions, not_one_for_each
 from .services import TargetServices
-from .target_facts import facts, see
+from .target_record import see, target_record
 
 if TYPE_CHECKING:
     from ..harness.services import Services
@@ -49,7 +49,7 @@ class PreparedTarget:
 
     target: Target
     seen: PluginFacts
-    facts: TargetFacts
+    facts: TargetRecord
     services: "Services | None" = None
 
 
@@ -219,7 +219,7 @@ def _prepared(
             target = replace(target, host_command=around)
         target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
-        told = facts(target, seen, claimed.name or None, claimed.environment)
+        told = target_record(target, seen, claimed.name or None, claimed.environment)
         found.append(PreparedTarget(target, seen, told, measured))
     return found
 

@@ -21,7 +21,7 @@ from ..harness.shared_object.elf import NotElfError, require_magic
 from ..harness.targets.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
 from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, AbiFacts, AbiSymbols
-from ..reports.model.header import TargetFacts
+from ..reports.model.header import TargetRecord
 from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import launcher_of
@@ -76,7 +76,7 @@ def _registration(loader: Loader) -> Registration | None:
     return loaded.registration
 
 
-def facts(target: Target, seen: PluginFacts, profile: str | None, variables: Collection[str]) -> TargetFacts:
+def target_record(target: Target, seen: PluginFacts, profile: str | None, variables: Collection[str]) -> TargetRecord:
     """What the report says of a target; `profile` is the name of its profile, which gives values to `variables`."""
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = REACHED if target.through else entry.present if entry else frozenset()
@@ -85,7 +85,7 @@ def facts(target: Target, seen: PluginFacts, profile: str | None, variables: Col
     # A sandbox is on this machine: a baseline from outside of it is one of the same.
     elsewhere = target.host_command and not is_in_one(target.host_command)
     machine = f"behind {target.host_command[0]}" if elsewhere else f"on {platform.system()}"
-    return TargetFacts(
+    return TargetRecord(
         # As a person types it: reports are compared between machines.
         plugin=str(target.plugin.relative_to(here) if target.plugin.is_relative_to(here) else target.plugin),
         name=target.name,
