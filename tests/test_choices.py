@@ -136,12 +136,17 @@ AT_NIGHT = [
     *((choice, LATE, "") for choice in ("hex-names", "versioned-names", "late-listing")),
     *((f"{kind}-names", f'claims.names = "{kind}"', "") for kind in ("ascii", "windows")),
     *((f"illegal-names:{most}", f"limits.max_name = {most}", "--tier=quick") for most in (48, 64, 200)),
+    *((f"short-paths:{most}", f"limits.max_path = {most}", "--tier=quick") for most in (300, 1000, 4000)),
+    *((f"coarse-mtime:{ns}", f"limits.mtime_granularity_ns = {ns}", "--tier=quick") for ns in (100, 10**6, 10**9)),
+    *((f"late-listing:{ms}", f"limits.listing_delay_ms = {2 * ms}", "--case=listing/*") for ms in (5, 100, 500)),
     *((f"small-files:{most}", f"limits.max_file_size = {most}", "--tier=quick") for most in (1000, 10**5, 10**7)),
     *((f"few-open-files:{most}", f"limits.max_open_files = {most}", "--tier=quick") for most in (8, 64, 256)),
-    *((f"remembers-calls:{calls}", "", "--case=leaks/*") for calls in (64, 1000, leaks.FILLING)),
+    *((f"remembers-calls:{calls}", "", "--case=leaks/*") for calls in (64, 1000, 10_000)),
     *((f"connects-as-needed:{pool}", "", "--case=leaks/*") for pool in (64, leaks.FULL["descriptors"])),
     *((f"slow:{milliseconds}", "", "--tier=smoke") for milliseconds in (1, 50)),
     *((lacks, "", "--tier=quick") for lacks in LACKS),
+    *((choice, "", "--tier=quick") for choice in ("background-thread", "skewed-mtime", "uri-names")),
+    *((f"{way}:{op}", "", "--tier=quick") for way in ("without", "unsupported") for op in LACKING),
     *((some, "", "--case=properties/* --examples=500") for some in RUNS),
 ]
 

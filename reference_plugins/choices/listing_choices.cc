@@ -181,13 +181,14 @@ int GlobNeedsItsDirectory(Filesystem filesystem, Path pattern, char*** entries, 
   return before<GlobNeedsItsDirectory>(filesystem, pattern, entries, status);
 }
 
-// Whether what is at `path` was made 30 ms ago, or earlier.
+// Whether what is at `path` was made 30 ms ago, or so many as were chosen, or earlier.
 bool IsOld(const std::string& path) {
   struct statx facts = {};
   if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &facts) != 0) return true;
   const auto made = std::chrono::seconds(facts.stx_btime.tv_sec) +
                     std::chrono::nanoseconds(facts.stx_btime.tv_nsec);
-  return std::chrono::system_clock::now().time_since_epoch() - made > std::chrono::milliseconds(30);
+  return std::chrono::system_clock::now().time_since_epoch() - made >
+         std::chrono::milliseconds(AmountOr(30));
 }
 
 template <auto Entry>

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -65,6 +66,8 @@ bool IsNotForWindows(Path path) {
            (text.back() == '.' && text != "." && text != "..");
   });
 }
+
+bool IsTooLong(Path path) { return std::strlen(path) > AmountOr(1000); }
 
 // Whether a file stands right above `path`.
 bool IsRightBelowAFile(Path path) {
@@ -202,11 +205,11 @@ void LockedFiles(support::Tables& tables) {
 // How translate_name spells a path where what it gives is none, and how the other ops read that:
 // what is not spelt so is no name of anything.
 struct Spelling {
-  std::string (*spell)(const std::string& path);
+  std::string (*spell)(const std::string& path, Path uri);
   std::string (*read)(const std::string& name);
 } spelling;
 
-std::string InHex(const std::string& path) {
+std::string InHex(const std::string& path, Path) {
   std::string name;
   for (const char byte : path) {
     name += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
@@ -224,12 +227,16 @@ std::string FromHex(const std::string& name) {
   return path;
 }
 
-std::string WithVersion(const std::string& path) { return path + ";0"; }
+std::string WithVersion(const std::string& path, Path) { return path + ";0"; }
 
 std::string WithoutVersion(const std::string& name) {
   const bool has_version = name.size() > 1 && name.compare(name.size() - 2, 2, ";0") == 0;
   return has_version ? name.substr(0, name.size() - 2) : "";
 }
+
+std::string AsGiven(const std::string&, Path uri) { return uri; }
+
+std::string FromUri(const std::string& name) { return std::string(support::ParseUri(name).path); }
 
 struct ReadName {
   std::string path;
@@ -254,7 +261,7 @@ struct Spelt<Entry, Result (*Ops::*)(Arguments...)> {
 char* Spell(Filesystem filesystem, Path uri) noexcept {
   const std::unique_ptr<char, void (*)(void*)> path(before<Spell>(filesystem, uri), support::Free);
   try {
-    return path == nullptr ? nullptr : support::CopyString(spelling.spell(path.get()));
+    return path == nullptr ? nullptr : support::CopyString(spelling.spell(path.get(), uri));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -295,6 +302,8 @@ std::vector<Choice> NameChoices() {
       {"windows-names", "which names are illegal, and what that answers (A4)",
        "those with \\:*?\"<>| in them, or a space or dot at the end: INVALID_ARGUMENT",
        Invalid<IsNotForWindows>, false},
+      {"short-paths", "how long a path may be", "1,000 bytes: INVALID_ARGUMENT beyond",
+       Invalid<IsTooLong>, false},
       {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
        "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",
@@ -303,6 +312,8 @@ std::vector<Choice> NameChoices() {
        SpellNames<InHex, FromHex>, false},
       {"versioned-names", "what translate_name gives", "the path with ;0 at its end",
        SpellNames<WithVersion, WithoutVersion>, false},
+      {"uri-names", "what translate_name gives", "what it was given", SpellNames<AsGiven, FromUri>,
+       false},
   };
 }
 

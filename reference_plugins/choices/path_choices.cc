@@ -69,12 +69,20 @@ void RefuseTreeOfFile(Filesystem filesystem, Path path, uint64_t* files, uint64_
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-template <int64_t granularity>
-void StatWithTimes(Filesystem filesystem, Path path, TF_FileStatistics* statistics, Status status) {
-  before<StatWithTimes<granularity>>(filesystem, path, statistics, status);
-  if (TF_GetCode(status) != TF_OK) return;
-  statistics->mtime_nsec -=
-      granularity == 0 ? statistics->mtime_nsec : statistics->mtime_nsec % granularity;
+void CoarseTimes(Filesystem filesystem, Path path, TF_FileStatistics* statistics, Status status) {
+  before<CoarseTimes>(filesystem, path, statistics, status);
+  if (TF_GetCode(status) == TF_OK)
+    statistics->mtime_nsec -= statistics->mtime_nsec % static_cast<int64_t>(AmountOr(kSecond));
+}
+
+void NoTimes(Filesystem filesystem, Path path, TF_FileStatistics* statistics, Status status) {
+  before<NoTimes>(filesystem, path, statistics, status);
+  if (TF_GetCode(status) == TF_OK) statistics->mtime_nsec = 0;
+}
+
+void SkewedTimes(Filesystem filesystem, Path path, TF_FileStatistics* statistics, Status status) {
+  before<SkewedTimes>(filesystem, path, statistics, status);
+  if (TF_GetCode(status) == TF_OK) statistics->mtime_nsec += 3600 * kSecond;
 }
 
 void Unimplemented(support::Tables& tables) {
@@ -105,9 +113,11 @@ std::vector<Choice> PathChoices() {
       {"refuse-tree-of-file", "what delete_recursively does to a file (A5)", "FAILED_PRECONDITION",
        Take<&Ops::delete_recursively, RefuseTreeOfFile>},
       {"coarse-mtime", "how fine the time of modification is (A18)", "whole seconds",
-       Take<&Ops::stat, StatWithTimes<kSecond>>},
+       Take<&Ops::stat, CoarseTimes>},
       {"no-mtime", "whether the time of modification is known (A18)", "0",
-       Take<&Ops::stat, StatWithTimes<0>>, false},
+       Take<&Ops::stat, NoTimes>, false},
+      {"skewed-mtime", "whose clock the time of modification is of", "one that is an hour ahead",
+       Take<&Ops::stat, SkewedTimes>, false},
       {"unimplemented", "whether an op that is there may answer UNIMPLEMENTED (A23)",
        "rename_file, copy_file and regions do", Unimplemented, false},
   };

@@ -1,13 +1,16 @@
-// How many processes may have the plugin at a time: this one is like a plugin with a port or a
-// journal of its own. Whoever has it locks the file that TFFS_CHOICES_LOCK names, until its process
-// ends.
+// What a plugin is to its process. With one-process it is like a plugin with a port or a journal of
+// its own, and locks the file that TFFS_CHOICES_LOCK names until its process ends.
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <thread>
 
 #include "choices.h"
 
@@ -38,11 +41,23 @@ void OneProcess(support::Tables& tables) {
   Take<&Ops::init, Init>(tables);
 }
 
+void WorkAside(support::Tables&) {
+  std::thread([] {
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      const int opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
+      const std::string allocated(1 << 16, ' ');
+      close(opened);
+    }
+  }).detach();
+}
+
 }  // namespace
 
 std::vector<Choice> ProcessChoice() {
-  return {{"one-process", "how many processes may have the plugin at a time", "one", OneProcess,
-           false}};
+  return {
+      {"one-process", "how many processes may have the plugin at a time", "one", OneProcess, false},
+      {"background-thread", "whether a plugin has threads of its own",
+       "one opens, allocates and gives back, each millisecond", WorkAside, false}};
 }
 
 }  // namespace choices
