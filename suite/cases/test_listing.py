@@ -37,14 +37,9 @@ def test_plain(case: Case) -> None:
 @clauses(ONCE, LISTS, NAMES_ONLY, "get_children.returns-the-count")
 def test_count(case: Case, count: int) -> None:
     """A directory with so many entries, every second one a directory, is listed."""
-    case.setup.mkdir("directory")
     expected = [f"entry{k:03}" for k in range(count)]
-    for k, name in enumerate(expected):
-        if k % 2:
-            case.setup.mkdir(f"directory/{name}")
-        else:
-            case.setup.write(f"directory/{name}", b"")
-    case.setup.mkdir("directory-beside")
+    entries = {f"directory/{name}": None if k % 2 else b"" for k, name in enumerate(expected)}
+    case.setup.build({"directory": None, **entries, "directory-beside": None})
     got = case.setup.require(case.fs.get_children(case.uri("directory")))
     case.check.equal(ONCE, "entries", expected, sorted(got.bare))
     bad = [name for name in got.bare if "/" in name or name in ("", ".", "..")]
@@ -88,9 +83,7 @@ def test_two_pages(case: Case) -> None:
 @clauses(ONCE, LISTS)
 def test_not_recursive(case: Case) -> None:
     """A directory with a tree below it is listed."""
-    case.setup.mkdir("a")
-    case.setup.mkdir("a/b")
-    case.setup.write("a/b/c", b"")
+    case.setup.build({"a": None, "a/b": None, "a/b/c": b""})
     case.check.equal(ONCE, "entries", ["b"], listed(case, "a"))
 
 

@@ -176,9 +176,7 @@ def test_refused(case: Case, op: str, why: str) -> None:
     """What cannot be done leaves everything as it was, beside files with content."""
     source, target, code, clause = REFUSED[why]
     before: Tree = {"directory": None, "target": NEW, "directory/file": b"inside"}
-    case.setup.mkdir("directory")
-    case.setup.write("target", NEW)
-    case.setup.write("directory/file", b"inside")
+    case.setup.build(before)
     got = move(case, op, source, target)
     case.check.status(f"{op}.{clause}", got, code)
     if not got.ok:
@@ -190,9 +188,7 @@ def test_refused(case: Case, op: str, why: str) -> None:
 def test_directory(case: Case, full: bool) -> None:
     """A directory is renamed: where that is supported all of it moves, where not nothing does."""
     before: Tree = {"source": None} | ({"source/file": NEW} if full else {})
-    case.setup.mkdir("source")
-    if full:
-        case.setup.write("source/file", NEW)
+    case.setup.build(before)
     got = move(case, "rename_file", "source", "target")
     case.check.implemented(got)
     after = case.setup.tree()
@@ -207,9 +203,7 @@ def test_directory(case: Case, full: bool) -> None:
 def test_copy_into_a_directory(case: Case) -> None:
     """A file is copied onto a directory: into it where that is supported, else nothing changes."""
     before: Tree = {"source": NEW, "directory": None, "directory/other": b"stays"}
-    case.setup.write("source", NEW)
-    case.setup.mkdir("directory")
-    case.setup.write("directory/other", b"stays")
+    case.setup.build(before)
     got = move(case, "copy_file", "source", "directory")
     case.check.implemented(got)
     after = case.setup.tree()

@@ -77,12 +77,7 @@ def test_one_winner(case: Case, op: str) -> None:
     before, each = RACES[op]
     wrong = ""
     for number in often(ROUNDS // 2):
-        case.setup.mkdir(f"round{number}")
-        for name, content in before:
-            if content is None:
-                case.setup.mkdir(f"round{number}/{name}")
-            else:
-                case.setup.write(f"round{number}/{name}", content)
+        case.setup.build({f"round{number}": None} | {f"round{number}/{name}": content for name, content in before})
         some = actors(case)
         for actor, names in zip(some, each, strict=True):
             actor.path_op(op, *(f"round{number}/{name}" for name in names))

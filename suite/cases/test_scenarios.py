@@ -139,11 +139,7 @@ LACKING = (
 def test_saved_model(case: Case) -> None:
     """A SavedModel with directories in directories is looked for, walked, read, and its variables mapped."""
     clause = "scenarios.saved-model-is-loaded"
-    for name, content in MODEL.items():
-        if content is None:
-            case.setup.mkdir(name)
-        else:
-            case.setup.write(name, content)
+    case.setup.build(MODEL)
     case.check.status(clause, case.fs.path_exists(case.uri("model/saved_model.pb")), Code.OK)
     for name in LACKING:
         case.check.status(clause, case.fs.path_exists(case.uri("model", name)), Code.NOT_FOUND)

@@ -22,10 +22,10 @@ def test_create(case: Case) -> None:
 @clauses("create_dir.exists-is-already-exists", "create_dir.error-changes-nothing")
 def test_create_twice(case: Case) -> None:
     """A directory with something in it is created again."""
-    case.setup.mkdir("new")
-    case.setup.write("new/file", b"stays")
+    before: Tree = {"new": None, "new/file": b"stays"}
+    case.setup.build(before)
     case.check.status("create_dir.exists-is-already-exists", case.fs.create_dir(case.uri("new")), Code.ALREADY_EXISTS)
-    case.unchanged("create_dir.error-changes-nothing", {"new": None, "new/file": b"stays"})
+    case.unchanged("create_dir.error-changes-nothing", before)
 
 
 @clauses("create_dir.succeeds", "create_dir.creates-an-empty-directory", "delete_dir.deletes", "delete_dir.succeeds",
@@ -126,15 +126,10 @@ WITHIN: dict[str, Tree] = {
 @clauses("delete_dir.not-empty-is-failed-precondition", "delete_dir.error-changes-nothing")
 def test_delete_what_is_not_empty(case: Case, what: str) -> None:
     """A directory is deleted that holds only this."""
-    uri = case.setup.mkdir("directory")
-    before: Tree = {"directory": None}
-    for name, content in WITHIN[what].items():
-        before[f"directory/{name}"] = content
-        if content is None:
-            case.setup.mkdir(f"directory/{name}")
-        else:
-            case.setup.write(f"directory/{name}", content)
-    case.check.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
+    before: Tree = {"directory": None, **{f"directory/{name}": content for name, content in WITHIN[what].items()}}
+    case.setup.build(before)
+    got = case.fs.delete_dir(case.uri("directory"))
+    case.check.status("delete_dir.not-empty-is-failed-precondition", got, Code.FAILED_PRECONDITION)
     case.unchanged("delete_dir.error-changes-nothing", before)
 
 
@@ -189,20 +184,12 @@ TREES: dict[str, Tree] = {
          "delete_recursively.counters-are-zero-on-success", "delete_recursively.writes-both-counters")  # fmt: skip
 def test_delete_recursively(case: Case, shape: str) -> None:
     """A tree of this shape is deleted beside things whose names begin alike."""
-    case.setup.mkdir("tree")
-    for path, content in TREES[shape].items():
-        if content is None:
-            case.setup.mkdir(f"tree/{path}")
-        else:
-            case.setup.write(f"tree/{path}", content)
-    case.setup.write("tree-file", b"stays")
-    case.setup.mkdir("trees")
-    case.setup.write("trees/file", b"stays")
+    left: Tree = {"tree-file": b"stays", "trees": None, "trees/file": b"stays"}
+    case.setup.build({"tree": None} | {f"tree/{path}": content for path, content in TREES[shape].items()} | left)
     got = case.fs.delete_recursively(case.uri("tree"))
     if case.check.status("delete_recursively.succeeds", got, Code.OK):
         counters = (got.value.files, got.value.dirs)
         case.check.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
-    left = {"tree-file": b"stays", "trees": None, "trees/file": b"stays"}
     case.tree_is("delete_recursively.deletes-everything", left)
 
 
@@ -216,11 +203,8 @@ LONGEST = 4095
 def test_delete_recursively_midway(case: Case) -> None:
     """A deep tree is deleted that holds a directory whose path is too long for the system: it and its parents stay."""
     backing = case.surroundings.backing
-    uri = case.setup.mkdir("d")
-    case.setup.write("d/file", b"goes")
-    case.setup.mkdir("d/other")
-    case.setup.write("d/other/file", b"goes")
-    directories, deep = 1, "d"
+    case.setup.build({"d": None, "d/file": b"goes", "d/other": None, "d/other/file": b"goes"})
+    directories, deep, uri = 1, "d", case.uri("d")
     while len(case.fs.translate(uri)) + 200 < LONGEST:
         deep += "/" + "n" * 150
         uri = case.uri(deep)
@@ -244,12 +228,9 @@ def test_delete_recursively_midway(case: Case) -> None:
 @clauses("delete_recursively.succeeds", "delete_recursively.deletes-everything")
 def test_delete_recursively_inside(case: Case) -> None:
     """A tree inside a directory is deleted; the directory stays."""
-    case.setup.mkdir("parent")
-    case.setup.mkdir("parent/tree")
-    case.setup.write("parent/tree/file", b"gone")
-    case.setup.write("parent/file", b"stays")
+    left: Tree = {"parent": None, "parent/file": b"stays"}
+    case.setup.build(left | {"parent/tree": None, "parent/tree/file": b"gone"})
     case.check.status("delete_recursively.succeeds", case.fs.delete_recursively(case.uri("parent/tree")), Code.OK)
-    left = {"parent": None, "parent/file": b"stays"}
     case.tree_is("delete_recursively.deletes-everything", left)
 
 

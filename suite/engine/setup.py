@@ -180,6 +180,14 @@ class Setup:
         self.prepared.append(Prepared(name, None))
         return uri
 
+    def build(self, tree: Mapping[str, bytes | None]) -> None:
+        """Set up these files and directories, one after the other."""
+        for name, content in tree.items():
+            if content is None:
+                self.mkdir(name)
+            else:
+                self.write(name, content)
+
     def mkdir_where_known(self, name: str) -> str:
         """Set up a directory, unless there are only files: where it is, nobody is asked; its URI."""
         return self.mkdir(name) if self._surroundings.bench.makes_directories else self.uri(name)
