@@ -5,7 +5,8 @@ may remember. Others look before, too, as `earlier` says: an op may answer from 
 """
 
 import contextlib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from itertools import product
 from typing import Any
 
 import pytest
@@ -402,6 +403,16 @@ def is_right(case: Case, look: Callable[..., None], within: str, state: State) -
     return broken == sum(one.times for one in case.check.made if not one.holds)
 
 
+def places(case: Case, looks: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """A directory for each look, and one beside it that nothing looks at; each of them is made with one in it."""
+    for within in looks:
+        both = (within, f"{within}-unseen")
+        for place in both:
+            case.setup.mkdir_where_known(place)
+            case.setup.mkdir_where_known(f"{place}/up")
+        yield within, both
+
+
 def see_after_a_flush(case: Case, looks: Mapping[str, Callable[..., None]], wrong: Set[str], state: State) -> None:
     """Flush caches, and look in each way first: what is wrong where nobody had looked has another cause."""
     case.setup.require(case.fs.flush_caches())
@@ -423,10 +434,8 @@ def test_by_others(case: Case, change: str) -> None:
     before, after = BY_OTHERS[change]
     looks = {name: look for name, (op, look) in LOOKS.items() if case.does(op)}
     wrong: set[str] = set()
-    for within in looks:
-        for place in (within, f"{within}-unseen"):
-            case.setup.mkdir_where_known(place)
-            case.setup.mkdir_where_known(f"{place}/up")
+    for within, both in places(case, looks):
+        for place in both:
             # A directory that holds nothing else may go with its last file.
             case.setup.write(f"{place}/up/stays", OLD)
         if before is not None:
@@ -459,12 +468,9 @@ def test_by_another_process(case: Case, change: str) -> None:
     within_size(case, after)
     looks = {name: look for name, (op, look) in LOOKS.items() if case.does(op)}
     wrong: set[str] = set()
-    for within in looks:
-        for place in (within, f"{within}-unseen"):
-            case.setup.mkdir_where_known(place)
-            case.setup.mkdir_where_known(f"{place}/up")
-            for step in first:
-                perform(case, step, place)
+    for within, both in places(case, looks):
+        for step, place in product(first, both):
+            perform(case, step, place)
         seen = [name for name in reversed(earlier(within)) if name in looks]
         wrong.update(name for name in seen if not is_right(case, looks[name], within, before))
     with contextlib.ExitStack() as stack:

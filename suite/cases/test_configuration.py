@@ -100,6 +100,19 @@ def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
     return raw.set_filesystem_configuration_option(option)
 
 
+def put(case: Case, op: str, known: Option, values: Values) -> bool:
+    """Set an option, and check that it has these values then, or that nothing changed. Give whether it took them."""
+    before = now(case)
+    got = set_by(case, op, with_values(known, values))
+    case.check.implemented(got)
+    after = now(case)
+    if got.ok:
+        case.check.equal("configuration.round-trip", known.name, shown(values), after.get(known.name))
+    else:
+        case.check.equal("configuration.refused-changes-nothing", "options", before, after)
+    return got.ok
+
+
 def restored(case: Case, before: Sequence[Option]) -> None:
     """Set the options back at the end of the block, as a set-up step: other cases may use the same host."""
     with case.setup:
@@ -169,15 +182,9 @@ def test_round_trip(case: Case, op: str) -> None:
     before = now(case)
     for known in options(case):
         for values in (known.values, *others(known)):
-            got = set_by(case, op, with_values(known, values))
-            case.check.implemented(got)
-            after = now(case)
-            if got.ok:
-                case.check.equal("configuration.round-trip", known.name, shown(values), after.pop(known.name, None))
-                rest = {name: value for name, value in before.items() if name != known.name}
-                case.check.equal("configuration.disturbs-no-other", "the others", rest, after)
-            else:
-                case.check.equal("configuration.refused-changes-nothing", "options", before, after)
+            if put(case, op, known, values):
+                after = now(case) | {known.name: before[known.name]}
+                case.check.equal("configuration.disturbs-no-other", "options", before, after)
             with case.setup:
                 case.setup.require(set_by(case, op, known))
     case.check.equal("configuration.round-trip", "options", before, now(case))
@@ -193,14 +200,7 @@ def test_ends(case: Case, op: str) -> None:
     case.needs(op)
     for known in options(case):
         for values in at_the_ends(known):
-            before = now(case)
-            got = set_by(case, op, with_values(known, values))
-            case.check.implemented(got)
-            after = now(case)
-            if got.ok:
-                case.check.equal("configuration.round-trip", known.name, shown(values), after.get(known.name))
-            else:
-                case.check.equal("configuration.refused-changes-nothing", "options", before, after)
+            put(case, op, known, values)
         with case.setup:
             case.setup.require(set_by(case, op, known))
 
@@ -230,11 +230,9 @@ def test_all_at_once(case: Case) -> None:
         was = now(case)
         got = case.tables.set_filesystem_configuration(order)
         case.check.implemented(got)
-        if got.ok:
-            expected = {option.name: shown(option.values) for option in new}
-            case.check.equal("configuration.round-trip", "options", expected, now(case))
-        else:
-            case.check.equal("configuration.refused-changes-nothing", "options", was, now(case))
+        clause = "configuration.round-trip" if got.ok else "configuration.refused-changes-nothing"
+        expected = {option.name: shown(option.values) for option in new} if got.ok else was
+        case.check.equal(clause, "options", expected, now(case))
         case.check.status(
             "set_filesystem_configuration.succeeds", case.tables.set_filesystem_configuration(before), Code.OK
         )
@@ -351,8 +349,7 @@ def test_where_it_is_absent(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "key",
-    [pytest.param(NO_SUCH_KEY, id="word"), pytest.param("", id="empty"), pytest.param("x" * 1000, id="long")],
+    "key", [pytest.param(NO_SUCH_KEY, id="word"), pytest.param("", id="empty"), pytest.param("x" * 1000, id="long")]
 )
 @clauses("get_filesystem_configuration_option.bad-key-is-not-found", "configuration.result-on-error")
 def test_get_bad_key(case: Case, key: str) -> None:

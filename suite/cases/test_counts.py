@@ -1,6 +1,6 @@
 """Counts: of entries around a page of a store, of the bytes of their names, of paths that are asked for at once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
 from itertools import product
@@ -36,12 +36,12 @@ def understood(case: Case, directory: str, first: str, patterns: Iterable[str]) 
     """The patterns of which a narrow one of their kind finds the first name. Of the kinds other cases tell."""
     narrow = {"?": f"{first[:-1]}?", "[": f"{first[:-1]}[{first[-1]}]"}
 
-    def finds(one: str) -> bool:
+    def means(one: str) -> bool:
         with patiently(case):
             got = case.fs.get_matching_paths(f"{case.uri(directory)}/{one}")
         return got.ok and f"{directory}/{first}" in behind(case, got.value)
 
-    unknown = [mark for mark, one in narrow.items() if not finds(one)]
+    unknown = [mark for mark, one in narrow.items() if not means(one)]
     return [pattern for pattern in patterns if not any(mark in pattern for mark in unknown)]
 
 
@@ -50,12 +50,30 @@ def patiently(case: Case) -> AbstractContextManager[None]:
     return case.surroundings.patient(SLOWER * case.bench.target.timeout)
 
 
+def lists(case: Case, directory: str, names: Collection[str]) -> None:
+    """Check that these names are listed in a directory."""
+    with patiently(case):
+        listed = case.setup.require(case.fs.get_children(case.uri(directory))).bare
+    case.check.equal(ONCE, "missing or foreign", [], sorted({*names} ^ {*listed}))
+    case.check.equal(ONCE, "entries", len(names), len(listed))
+
+
+def finds(case: Case, directory: str, pattern: str, names: Iterable[str]) -> None:
+    """Check that a pattern finds those of these names in a directory that it means."""
+    with patiently(case):
+        got = case.fs.get_matching_paths(f"{case.uri(directory)}/{pattern}")
+    if case.check.unimplemented(got):
+        return
+    matches = behind(case, case.setup.require(got))
+    expected = {f"{directory}/{name}" for name in names if fnmatchcase(name, pattern)}
+    case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], sorted(expected ^ {*matches}))
+    case.check.equal(MATCHES, f"matches of {pattern}", len(expected), len(matches))
+
+
 def seen(case: Case, names: list[str]) -> None:
     """Check with every op that lists or asks that `many` holds these names; `d` is a directory with a file in it."""
     fs, many = case.fs, case.uri("many")
-    listed = case.setup.require(fs.get_children(many)).bare
-    case.check.equal(ONCE, "missing or foreign", [], sorted(set(names).symmetric_difference(listed)))
-    case.check.equal(ONCE, "entries", len(names), len(listed))
+    lists(case, "many", names)
     uri = f"{many}/d"
     if case.makes_directories:
         # What comes before `d/` in the order of keys fills the first page.
@@ -66,11 +84,7 @@ def seen(case: Case, names: list[str]) -> None:
             case.check.equal(AGREE, "is_directory: returned", 1, kind.value)
         case.check.equal(ONCE, "entries of d", ("inside",), case.setup.require(fs.get_children(uri)).bare)
     for pattern in understood(case, "many", names[1], PATTERNS) if matches_itself(case) else ():
-        matches = case.setup.require(fs.get_matching_paths(f"{many}/{pattern}"))
-        expected = sorted(f"many/{name}" for name in names if fnmatchcase(name, pattern))
-        odd = sorted(set(expected).symmetric_difference(behind(case, matches)))
-        case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], odd)
-        case.check.equal(MATCHES, "matches", len(expected), len(matches.names))
+        finds(case, "many", pattern, names)
     if "paths_exist" in fs.present and len(names) > PAGE:
         asked = names if case.makes_directories else [name for name in names if name != "d"]
         got = fs.paths_exist([*(f"{many}/{name}" for name in asked), f"{many}/missing"])
@@ -271,9 +285,7 @@ def test_below_many(case: Case, shape: str, kind: str) -> None:
                     case.setup.mkdir_where_known(one)
         many = levels.index(MANY)
         above = "/".join(named(now[:many])[0])
-        with patiently(case):
-            listed = case.setup.require(case.fs.get_children(case.uri(above))).bare
-        case.check.equal(ONCE, "missing or foreign", [], sorted({f"d{k:04}" for k in range(count)} ^ {*listed}))
+        lists(case, above, {path[many] for path in named(now)})
         if matches_itself(case):
             ways = understood(case, above, "d0000", OF_MANY)
             for depth in range(many + 1, len(now) + 1):
@@ -333,20 +345,14 @@ def test_few_among_many(case: Case, count: int, kind: str) -> None:
         make(case, f"m/{name}", kind)
     for name in FEW:
         make(case, f"m/{name}", other)
-    names, uri = {*many, *FEW}, case.uri("m")
+    names = {*many, *FEW}
+    lists(case, "m", names)
     with patiently(case):
-        listed = case.setup.require(case.fs.get_children(uri)).bare
-        case.check.equal(ONCE, "missing or foreign", [], sorted(names ^ {*listed}))
-        case.check.equal(ONCE, "entries", len(names), len(listed))
         for name in FEW:
-            is_directory = case.setup.require(case.fs.stat(f"{uri}/{name}")).is_directory
+            is_directory = case.setup.require(case.fs.stat(case.uri(f"m/{name}"))).is_directory
             case.check.equal(AGREE, f"stat of {name}: is_directory", int(other == "directories"), is_directory)
     for pattern in understood(case, "m", "a0", OF_FEW) if matches_itself(case) else ():
-        with patiently(case):
-            matches = behind(case, case.setup.require(case.fs.get_matching_paths(f"{uri}/{pattern}")))
-        expected = {f"m/{name}" for name in names if fnmatchcase(name, pattern)}
-        case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], sorted(expected ^ {*matches}))
-        case.check.equal(MATCHES, f"matches of {pattern}", len(expected), len(matches))
+        finds(case, "m", pattern, names)
     deleted(case, renamed(case, "m"))
 
 
@@ -376,20 +382,9 @@ def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
         for name in names[there:count]:
             make(case, f"d/{name}", kind)
         there = count
-        with patiently(case):
-            listed = case.setup.require(case.fs.get_children(case.uri("d"))).bare
-        odd = sorted({*names[:count]} ^ {*listed})
-        case.check.equal(ONCE, f"missing or foreign of {count}", [], odd)
-        case.check.equal(ONCE, "entries", count, len(listed))
-        if not matches_itself(case):
-            continue
-        with patiently(case):
-            got = case.fs.get_matching_paths(case.uri("d") + "/*")
-        if not case.check.unimplemented(got):
-            matches = behind(case, case.setup.require(got))
-            odd = sorted({f"d/{name}" for name in names[:count]} ^ {*matches})
-            case.check.equal(MATCHES, f"missing or foreign of {count}", [], odd)
-            case.check.equal(MATCHES, "matches", count, len(matches))
+        lists(case, "d", names[:count])
+        if matches_itself(case):
+            finds(case, "d", "*", names[:count])
     directory = renamed(case, "d")
     with patiently(case):
         is_asked = case.setup.optional(case.fs.delete_recursively(case.uri(directory)))

@@ -47,10 +47,7 @@ def test_is_directory_of_a_file(case: Case) -> None:
     """A file is asked whether it is a directory."""
     got = case.fs.is_directory(case.setup.write("file", b"content"))
     case.check.implemented(got)
-    readings = {
-        "host": got.code is Code.FAILED_PRECONDITION and not got.value,
-        "header": got.ok and not got.value,
-    }
+    readings = {"host": got.code is Code.FAILED_PRECONDITION and not got.value, "header": got.ok and not got.value}
     case.check.reading("is_directory.of-a-file", readings, f"code={got.code} returned={got.value}", got.message)
 
 
@@ -75,11 +72,7 @@ def test_times(case: Case) -> None:
     case.check.that("stat.mtime-is-in-nanoseconds", sane, "nanoseconds, or 0", seen)
     forward = times == sorted(times)
     case.check.that("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
-    readings = {
-        "unknown": not known,
-        "seconds": all(mtime % 10**9 == 0 for mtime in times),
-        "fine": True,
-    }
+    readings = {"unknown": not known, "seconds": all(mtime % 10**9 == 0 for mtime in times), "fine": True}
     case.check.reading("stat.mtime-granularity", readings, "granularity")
 
 

@@ -165,10 +165,20 @@ def is_found(case: Case, name: str, others: Tree) -> None:
     """Check that a file is listed, matched by a pattern that means it, and told of among others."""
     found = sorted([name, *others])
     case.check.equal(KEPT, "get_children: entries", found, sorted(kept(case, case.fs.get_children(case.uri())).bare))
-    matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
+    is_matched(case, escaped(name), name)
+    are_there(case, case.uri(name), case.uri("missing"), *map(case.uri, others))
+
+
+def is_matched(case: Case, pattern: str, name: str) -> None:
+    """Check that a pattern means this name alone."""
+    matched = case.fs.get_matching_paths(f"{case.uri()}/{pattern}")
     if not case.check.unimplemented(matched):
         case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
-    asked = case.fs.paths_exist([case.uri(name), case.uri("missing"), *map(case.uri, others)])
+
+
+def are_there(case: Case, uri: str, missing: str, *others: str) -> None:
+    """Check what paths_exist says of several paths, of which one is missing."""
+    asked = case.fs.paths_exist([uri, missing, *others])
     if not case.check.unimplemented(asked):
         codes = [status.code for status in asked.value.statuses or ()]
         case.check.equal(KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND, *[Code.OK] * len(others)], codes)
@@ -347,14 +357,9 @@ def used(case: Case, path: str) -> None:
     kept(case, case.fs.create_dir(case.uri(path, "inner")))
     file = case.setup.write(f"{path}/file", CONTENT)
     is_file(case, file)
-    asked = case.fs.paths_exist([file, case.uri(path, "none")])
-    if not case.check.unimplemented(asked):
-        codes = [status.code for status in asked.value.statuses or ()]
-        case.check.equal(KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND], codes)
+    are_there(case, file, case.uri(path, "none"))
     is_directory(case, uri, "file", "inner")
-    matched = case.fs.get_matching_paths(uri + "/f*")
-    if not case.check.unimplemented(matched):
-        case.check.equal(KEPT, "get_matching_paths: matches", [f"{path}/file"], behind(case, kept(case, matched)))
+    is_matched(case, f"{path}/f*", f"{path}/file")
     for op, target in (("copy_file", "copy"), ("rename_file", "moved")):
         got = getattr(case.fs, op)(file, case.uri(path, "inner", target))
         if not case.check.unimplemented(got):
@@ -398,6 +403,8 @@ def test_long(case: Case, length: int) -> None:
     used_beside_plain(case, "/".join(["n" * 99] * (length // 100)))
 
 
+#: The ops that are asked for a path where nothing is.
+ASKING = ("path_exists", "stat", "is_directory", "get_file_size", "new_random_access_file")
 #: What is done to `name` beside a sibling with a similar name, and the clause that is checked.
 BESIDE = {
     "delete_file": "delete_file.deletes",
@@ -418,9 +425,7 @@ BESIDE = {
 def test_beside(case: Case, op: str, other: str) -> None:
     """Something is deleted or renamed beside a file and a directory whose names begin alike; they stay in any case."""
     stays: dict[str, bytes | None] = {other: b"stays", f"{other}.d": None, f"{other}.d/inside": b"stays"}
-    case.setup.write(other, b"stays")
-    case.setup.mkdir(f"{other}.d")
-    case.setup.write(f"{other}.d/inside", b"stays")
+    case.setup.build(stays)
     left = dict(stays)
     if op in ("delete_dir", "delete_recursively"):
         uri = case.setup.mkdir("name")
@@ -443,19 +448,12 @@ def test_beside(case: Case, op: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
-@clauses("path_exists.missing-is-not-found", "stat.missing-is-not-found", "is_directory.missing-is-not-found",
-         "get_file_size.missing-is-not-found", "new_random_access_file.missing-is-not-found")  # fmt: skip
+@clauses(*(f"{op}.missing-is-not-found" for op in ASKING))
 def test_missing_beside(case: Case, other: str) -> None:
     """Nothing is at a path, but a file or a directory whose name begins alike stands beside it."""
-    case.setup.write(other, b"stays")
-    case.setup.mkdir(f"{other}.d")
-    uri = case.uri("name")
-    fs = case.fs
-    case.check.status("path_exists.missing-is-not-found", fs.path_exists(uri), Code.NOT_FOUND)
-    case.check.status("stat.missing-is-not-found", fs.stat(uri), Code.NOT_FOUND)
-    case.check.status("is_directory.missing-is-not-found", fs.is_directory(uri), Code.NOT_FOUND)
-    case.check.status("get_file_size.missing-is-not-found", fs.get_file_size(uri), Code.NOT_FOUND)
-    case.check.status("new_random_access_file.missing-is-not-found", fs.new_random_access_file(uri), Code.NOT_FOUND)
+    case.setup.build({other: b"stays", f"{other}.d": None})
+    for op in ASKING:
+        case.check.status(f"{op}.missing-is-not-found", getattr(case.fs, op)(case.uri("name")), Code.NOT_FOUND)
 
 
 @over_tables

@@ -23,6 +23,19 @@ def appender(case: Case) -> WritableFile:
         return case.setup.opened(case.fs.new_appendable_file(case.uri("file")))
 
 
+def fill(case: Case, file: WritableFile, *pieces: bytes) -> None:
+    """Append these pieces to a file, and close it."""
+    with file:
+        for piece in pieces:
+            case.setup.require(file.append(piece))
+        case.setup.require(file.close())
+
+
+def holds(case: Case, clause: str, content: bytes, name: str = "file") -> None:
+    """Check the content of a file."""
+    case.check.equal(clause, "content", content, case.setup.content(case.uri(name)))
+
+
 def handed_over(case: Case, got: Outcome[None]) -> None:
     """Require a flush or sync of the plugin's own. Core's default does nothing, so without one the case is absent."""
     if got.source is not Source.PLUGIN:
@@ -47,7 +60,7 @@ def test_plain(case: Case) -> None:
     ended = file.cleanup()
     case.check.status("writable_file.cleanup.succeeds", ended, Code.OK)
     case.check.status("close.then-cleanup", ended, Code.OK)
-    case.check.equal("append.writes-exactly-n", "content", b"plain", case.setup.content(case.uri("file")))
+    holds(case, "append.writes-exactly-n", b"plain")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +81,7 @@ def test_append(case: Case, pieces: list[bytes]) -> None:
             if not case.check.status("append.succeeds", file.append(piece), Code.OK):
                 return
         case.setup.require(file.close())
-    case.check.equal("append.writes-exactly-n", "content", b"".join(pieces), case.setup.content(case.uri("file")))
+    holds(case, "append.writes-exactly-n", b"".join(pieces))
 
 
 @clauses("append.zero-bytes", "close.succeeds")
@@ -78,7 +91,7 @@ def test_append_nothing(case: Case) -> None:
         got = file.append(b"")
         case.setup.require(file.close())
     case.check.status("append.zero-bytes", got, Code.OK)
-    case.check.equal("append.zero-bytes", "content", b"", case.setup.content(case.uri("file")))
+    holds(case, "append.zero-bytes", b"")
 
 
 @clauses("tell.is-the-write-position", "tell.changes-nothing", "tell.return-agrees-with-the-code", "tell.succeeds",
@@ -132,7 +145,7 @@ def test_close_without_flush(case: Case) -> None:
     with writer(case) as file:
         case.setup.require(file.append(b"kept"))
         case.setup.require(file.close())
-        case.check.equal("close.keeps-the-data", "content", b"kept", case.setup.content(case.uri("file")))
+        holds(case, "close.keeps-the-data", b"kept")
 
 
 @clauses("close.keeps-the-data", "close.succeeds", "flush.succeeds", "append.succeeds")
@@ -143,7 +156,7 @@ def test_close_after_flush(case: Case) -> None:
         case.setup.require(file.flush())
         case.setup.require(file.append(b"after"))
         case.setup.require(file.close())
-    case.check.equal("close.keeps-the-data", "content", b"beforeafter", case.setup.content(case.uri("file")))
+    holds(case, "close.keeps-the-data", b"beforeafter")
 
 
 @clauses("writable_file.cleanup.succeeds", "writable_file.cleanup.unclosed-data")
@@ -153,7 +166,7 @@ def test_cleanup_without_close(case: Case) -> None:
     case.setup.require(file.append(b"dropped"))
     case.check.status("writable_file.cleanup.succeeds", file.cleanup(), Code.OK)
     case.setup.write("another", b"works")
-    case.check.equal("writable_file.cleanup.succeeds", "content", b"works", case.setup.content(case.uri("another")))
+    holds(case, "writable_file.cleanup.succeeds", b"works", "another")
     left = case.setup.tree().get("file")
     readings = {"kept": left == b"dropped", "dropped": left != b"dropped"}
     case.check.reading("writable_file.cleanup.unclosed-data", readings, f"content={left!r}")
@@ -182,7 +195,7 @@ def test_lives(case: Case, steps: list[str]) -> None:
             clause = "close.then-cleanup" if close else "writable_file.cleanup.succeeds"
             case.check.status(clause, file.cleanup(), Code.OK)
     expected = b"piece" * steps.count("append")
-    case.check.equal("close.then-cleanup", "content", expected, case.setup.content(case.uri("file9")))
+    holds(case, "close.then-cleanup", expected, "file9")
 
 
 @clauses("new_writable_file.unflushed-data")
@@ -203,8 +216,7 @@ def test_nothing_appended(case: Case, again: bool) -> None:
     """A file is opened for writing and closed, with nothing appended."""
     if again:
         case.setup.write("file", b"older")
-    with writer(case) as file:
-        case.setup.require(file.close())
+    fill(case, writer(case))
     case.tree_is("new_writable_file.seen-after-close", {"file": b""})
     length = case.setup.require(case.fs.stat(case.uri("file"))).length
     case.check.equal("new_writable_file.replaces-what-exists", "length", 0, length)
@@ -221,25 +233,22 @@ def test_two_writers(case: Case) -> None:
         case.setup.require(one.close())
     expected = {"one": b"".join(b"1%d" % k for k in range(20)), "two": b"".join(b"2%d" % k for k in range(20))}
     case.tree_is("append.writes-exactly-n", expected)
-    case.check.equal("close.keeps-the-data", "content", expected["one"], case.setup.content(case.uri("one")))
+    holds(case, "close.keeps-the-data", expected["one"], "one")
 
 
 @clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists",
          "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")  # fmt: skip
 def test_one_after_the_other(case: Case) -> None:
     """A file is written, appended to, written anew and appended to again, each by a handle of its own."""
-    clause = "new_appendable_file.keeps-what-exists"
     for start in (b"first", b"second start"):
         case.setup.write("file", start)
-        case.check.equal(
-            "new_writable_file.replaces-what-exists", "content", start, case.setup.content(case.uri("file"))
-        )
+        holds(case, "new_writable_file.replaces-what-exists", start)
         with appender(case) as file:
             case.setup.require(file.append(b"-more"))
             case.setup.require(file.flush())
             case.setup.require(file.append(b"-most"))
             case.setup.require(file.close())
-        case.check.equal(clause, "content", start + b"-more-most", case.setup.content(case.uri("file")))
+        holds(case, "new_appendable_file.keeps-what-exists", start + b"-more-most")
 
 
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (2, 17, 1000)])
@@ -247,11 +256,8 @@ def test_one_after_the_other(case: Case) -> None:
 def test_small_appends(case: Case, count: int) -> None:
     """So many pieces of one to seven bytes are appended."""
     pieces = [BYTES[k % 200 : k % 200 + k % 7 + 1] for k in range(count)]
-    with writer(case) as file:
-        for piece in pieces:
-            case.setup.require(file.append(piece))
-        case.setup.require(file.close())
-    case.check.equal("append.writes-exactly-n", "content", b"".join(pieces), case.setup.content(case.uri("file")))
+    fill(case, writer(case), *pieces)
+    holds(case, "append.writes-exactly-n", b"".join(pieces))
 
 
 @clauses("sync.where-it-is-absent")
@@ -279,7 +285,7 @@ def test_overwrite(case: Case, old: bytes) -> None:
     case.needs("new_writable_file", itself=True)
     case.setup.write("file", old)
     case.setup.write("file", b"new")
-    case.check.equal("new_writable_file.replaces-what-exists", "content", b"new", case.setup.content(case.uri("file")))
+    holds(case, "new_writable_file.replaces-what-exists", b"new")
 
 
 @clauses("new_appendable_file.keeps-what-exists", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
@@ -287,12 +293,8 @@ def test_append_to_what_exists(case: Case) -> None:
     """A file is opened for appending twice."""
     case.setup.write("file", b"one")
     for piece in (b"two", b"three"):
-        with appender(case) as file:
-            case.setup.require(file.append(piece))
-            case.setup.require(file.close())
-    case.check.equal(
-        "new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.setup.content(case.uri("file"))
-    )
+        fill(case, appender(case), piece)
+    holds(case, "new_appendable_file.keeps-what-exists", b"onetwothree")
 
 
 @clauses(
@@ -300,12 +302,8 @@ def test_append_to_what_exists(case: Case) -> None:
 )
 def test_append_to_nothing(case: Case) -> None:
     """A file that does not exist is opened for appending."""
-    with appender(case) as file:
-        case.setup.require(file.append(b"first"))
-        case.setup.require(file.close())
-    case.check.equal(
-        "new_appendable_file.creates-what-is-missing", "content", b"first", case.setup.content(case.uri("file"))
-    )
+    fill(case, appender(case), b"first")
+    holds(case, "new_appendable_file.creates-what-is-missing", b"first")
 
 
 @pytest.mark.parametrize("there", [pytest.param(False, id="missing"), pytest.param(True, id="existing")])
@@ -314,8 +312,7 @@ def test_append_to_nothing(case: Case) -> None:
 def test_append_nothing_at_all(case: Case, there: bool) -> None:
     """A file is opened for appending and closed, with nothing appended."""
     old = case.setup.write("file", b"older") if there else None
-    with appender(case) as file:
-        case.setup.require(file.close())
+    fill(case, appender(case))
     name = "new_appendable_file.keeps-what-exists" if old else "new_appendable_file.creates-what-is-missing"
     case.tree_is(name, {"file": b"older" if old else b""})
 
@@ -337,10 +334,7 @@ def test_mixed_sizes(case: Case, sizes: str) -> None:
     """Pieces of small and of large sizes are appended in turn; each has bytes of its own."""
     case.surroundings.within_size(sum(MIXED[sizes]))
     pieces = [bytes([33 + k]) * size for k, size in enumerate(MIXED[sizes])]
-    with writer(case) as file:
-        for piece in pieces:
-            case.setup.require(file.append(piece))
-        case.setup.require(file.close())
+    fill(case, writer(case), *pieces)
     whole = b"".join(pieces)
     case.check.equal("append.writes-exactly-n", "content", whole, case.setup.content(case.uri("file"), len(whole) + 1))
 

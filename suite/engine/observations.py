@@ -137,10 +137,7 @@ def _atomic_rename(case: Case) -> tuple[Value, str]:
 
 def _open_files(case: Case) -> tuple[Value, str]:
     with case.setup.opened(case.fs.new_random_access_file(_file(case))):
-        for got in (
-            case.fs.rename_file(_file(case, "other"), case.uri("file")),
-            case.fs.delete_file(case.uri("file")),
-        ):
+        for got in (case.fs.rename_file(_file(case, "other"), case.uri("file")), case.fs.delete_file(case.uri("file"))):
             if got.code in LOCKED:
                 return "locked", f"{got.op} of an open file answered {got.code}"
             case.setup.require(got)
@@ -332,7 +329,7 @@ def observations(bench: Workbench) -> Iterator[ProbeAnswer]:
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
     if question is _read_only and not bench.facts.root_made and refusals(bench).keys() == CHANGES.keys():
-        return True, "each op that changes something is NULL or refuses to"
+        return True, "each op that changes something is NULL or refuses to, perhaps for want of the right to write"
     case = Case(bench, f"probe/{key}", (), "", over_tables=True)
     try:
         # What cannot be prepared for any question is the answer to each.
