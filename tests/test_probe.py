@@ -117,6 +117,8 @@ def test_what_a_plugin_chose_is_found_out(choices: str, some: dict[str, Any]) ->
 def test_store_that_makes_no_directory_is_found_out(plugin: str, variable: str, directories: str) -> None:
     found = tomllib.loads(probed(plugin, f"--env={variable}"))
     assert found["claims"]["directories"] == directories
+    asked = found["claims"].keys() & {"copy_onto_directory", "rename_directories"}
+    assert len(asked) == (2 if directories == "real" else 0)
 
 
 def test_how_late_a_listing_is_is_found_out() -> None:

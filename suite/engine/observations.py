@@ -39,6 +39,9 @@ MOST_OPEN = 200
 ODD_NAMES = ("a*:b", "a\tb", "\u00e9", "\udcff")
 
 
+MADE_NOTHING = "create_dir answered OK and made nothing"
+
+
 class UnknownAnswerError(Exception):
     """A question could not be answered; the text says why."""
 
@@ -61,6 +64,14 @@ def _file(case: Case, name: str = "file", content: bytes = b"content") -> str:
     return case.setup.write(name, content)
 
 
+def _directory(case: Case, name: str) -> str:
+    """Make a directory; its URI."""
+    made = case.setup.mkdir(name)
+    if nobody_finds(case.fs, made, is_file=False):
+        raise UnknownAnswerError(MADE_NOTHING)
+    return made
+
+
 def _content(case: Case) -> bytes | None:
     """What a reader of the file sees; None if there is nothing."""
     got = case.fs.new_random_access_file(case.uri("file"))
@@ -74,7 +85,7 @@ def _directories(case: Case) -> tuple[Value, str]:
     made = case.uri("made")
     case.setup.require(case.fs.create_dir(made))
     if nobody_finds(case.fs, made, is_file=False):
-        return "none", "create_dir answered OK and made nothing"
+        return "none", MADE_NOTHING
     _file(case)
     asked = {
         "create_dir without a parent": (case.fs.create_dir(case.uri("no/new")), Code.NOT_FOUND),
@@ -290,10 +301,10 @@ CLAIMS: Mapping[str, Question] = {
     "configuration": _has_ops("configuration"),
     "is_directory_on_file": _by_code(lambda case: case.fs.is_directory(_file(case)), "header", "host"),
     "rename_directories": _by_code(
-        lambda case: case.fs.rename_file(case.setup.mkdir("source"), case.uri("target")), True, False
+        lambda case: case.fs.rename_file(_directory(case, "source"), case.uri("target")), True, False
     ),
     "copy_onto_directory": _by_code(
-        lambda case: case.fs.copy_file(_file(case), case.setup.mkdir("directory")), "inside", "refuses"
+        lambda case: case.fs.copy_file(_file(case), _directory(case, "directory")), "inside", "refuses"
     ),
     "delete_recursively_on_file": _by_code(lambda case: case.fs.delete_recursively(_file(case)), "deletes", "refuses"),
     "tell_on_appendable_file": _tell_on_appendable_file,
