@@ -184,7 +184,7 @@ def flat(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("makes", ["none", "nothing"])
-@pytest.mark.parametrize(("tier", "least"), [("smoke", 20), pytest.param("quick", 1500, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("tier", "least"), [("smoke", 20), pytest.param("full", 1500, marks=pytest.mark.nightly)])
 def test_store_without_directories_is_judged_on_its_files(
     flat: str, tmp_path: Path, tier: str, least: int, makes: str
 ) -> None:
@@ -211,6 +211,13 @@ def test_histories_that_a_profile_leaves_open_are_absent(flat: str, tmp_path: Pa
     assert absent == {
         "properties/patterns", "properties/spellings", "properties/crowded", "properties/tour[far-down]",
     }  # fmt: skip
+
+
+def test_cases_of_directories_are_absent_where_none_is_made(flat: str, tmp_path: Path) -> None:
+    about = ("races/mixed[0]", "races/no-change-is-lost[directories]", "leaks/situations[new_writable_file-there]")
+    store = (*FLAT[:2], "--env=TFFS_DIRECTORIES=nothing", flat)
+    found = judged_report(tmp_path, *store, *(f"--case={case}" for case in about), code=1)
+    assert {case["id"]: case["verdict"] for case in found["cases"]} == dict.fromkeys(about, "absent")
 
 
 def test_disk_claiming_no_directories_is_one_finding(flat: str, tmp_path: Path) -> None:

@@ -177,6 +177,8 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
     unsupported = False
 
     every = {**rounds, **larger}
+    if not every:
+        raise NoStimulusError("the filesystem has nothing of this kind")
 
     def leaked(names: Collection[str]) -> dict[str, float]:
         parts = parted(case, [rounds[name] for name in names if name in rounds], 1)
@@ -244,10 +246,7 @@ def test_changes(case: Case, name: str) -> None:
 def test_sizes(case: Case, op: str) -> None:
     """The op meets large files, crowded directories, long names and deep paths, again and again."""
     demand(case, op)
-    rounds = sized(case, op, HUGE, crowds=True)
-    if not rounds:
-        raise NoStimulusError("the filesystem has nothing that is so large")
-    judged(case, op, NONE, rounds)
+    judged(case, op, NONE, sized(case, op, HUGE, crowds=True))
 
 
 @full
