@@ -109,7 +109,7 @@ class Recorder:
         asked = names if op == "translate_name" else parts[op in TABLES[FILESYSTEM] :]
         # What lies outside of a case's directory depends on the machine.
         is_outside = any("outside" in part for part in parts)
-        texts = [" ".join([op, *words, str(outcome.code)]) for words in (asked, parts)]
+        texts = [" ".join([op, *words, str(outcome.code)]) for words in (filter(None, asked), parts)]
         call, stimulus = (re.sub(r"[\x00-\x1f\x7f]", "^", text) for text in texts)
         self.found.add((self._case, call, "" if is_outside else stimulus))
 

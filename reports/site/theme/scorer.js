@@ -2,7 +2,7 @@
 // below are those of Sphinx.
 var Scorer = {
   score: ([page, title, anchor, description, score, file, kind]) =>
-    score + (kind === "title" ? 1000 : 0) + (/^(index|plugins\/[^/]+\/index)$/.test(page) ? 500 : 0),
+    score + (kind === "title" ? 1000 : 0) + (page === "index" ? 600 : /^plugins\/[^/]+\/index$/.test(page) ? 500 : 0),
   title: 15,
   partialTitle: 7,
   term: 5,
