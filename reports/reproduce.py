@@ -17,15 +17,14 @@ from .model.verdicts import Verdict
 #: What stands for each finding in a draft until somebody has confirmed it.
 UNCONFIRMED = "Confirmed by: nobody yet."
 
-#: So many characters of a text are shown; so many in a table.
+#: So many characters of a text are shown.
 _LONGEST = 500
-_NARROW = 100
 
 
 def draft(findings: Findings, title: str, command: Sequence[str] | None = None, explained: str = "") -> str:
     """The text of `reproduce.md`, in Markdown; `command` makes the report, and stands for the one in it.
 
-    `explained` says, in Markdown, where the findings are confirmed; then they are a table here.
+    `explained` says, in Markdown, where the findings are confirmed, and stands for them.
     """
     return "\n".join(_lines(findings, title, command or findings.report.suite.command, explained))
 
@@ -41,10 +40,7 @@ def _lines(findings: Findings, title: str, command: Sequence[str], explained: st
     for what, which in _facts(report):
         yield f"| {what} | {which} |"
     if explained:
-        yield from ("", f"Causes come first. {explained}", "", "| clause | case | got | checks |", "|---|---|---|---|")
-        for finding in found:
-            case, check = finding.checks[0]
-            yield f"| {_code(finding.clause)} | {_code(case.id)} | {_code(check.got, _NARROW)} | {finding.times} |"
+        yield from ("", explained)
     elif found:
         yield from (
             "",
@@ -95,17 +91,17 @@ def _block(language: str, *lines: str) -> str:
     return "\n".join([f"{fence}{language}", *lines, fence])
 
 
-def _code(text: str, most: int = _LONGEST) -> str:
+def _code(text: str) -> str:
     """A text as code in a line or a cell: a bar would end the cell, and no code span can hold a line break."""
-    shown = _short(text, most).replace("|", "\\|")
+    shown = _short(text).replace("|", "\\|")
     ticks = "`" * (_ticks(shown) + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 
 
-def _short(text: str, most: int = _LONGEST) -> str:
+def _short(text: str) -> str:
     """A text on one line; a long one is in the report."""
-    return printable(text if len(text) <= most else text[:most] + " …")
+    return printable(text if len(text) <= _LONGEST else text[:_LONGEST] + " …")
 
 
 def _ticks(text: str) -> int:

@@ -1,21 +1,14 @@
 """Does the reference host tell the truth? The same cases on it and through TensorFlow, check by check.
 
-`python -m tests.fidelity 2.12.0 /opt/mine/bin/python` takes releases of TensorFlow, which are installed for a while,
-and Pythons that have one; without any, all releases that the tables know, one after the other. Each fault of the fakes,
-and the right plugins, are judged in both ways on the smoke tier and on what is asked of paths in every situation. Where
-a check differs, that is a defect of ours, or one of the rows of `fidelity.toml`, which say why. The exit code is 1 for
-a row that has no reason there.
+Each fault of the fakes, and the right plugins, are judged in both ways on the smoke tier and on what is asked of paths
+in every situation. If a check differs, that is a defect of ours, or one of the rows of `fidelity.toml`, which say why.
 """
 
-import argparse
 import contextlib
 import fnmatch
 import functools
-import re
-import sys
 import tempfile
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +20,6 @@ from tests.faults.driven import all_cases, run
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Launcher
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
-from tffs_conformance.harness.shared_object import releases
 from tffs_conformance.harness.through import interpreter
 from tffs_conformance.harness.through.interpreter import Interpreter
 from tffs_conformance.harness.wire import encode
@@ -160,8 +152,8 @@ def told_of(check: CheckRecord) -> str:
     return f"{check.verdict} {check.got}" if check.got.startswith("code=") else str(check.verdict)
 
 
-def rows(given: Interpreter, plugins: Iterable[tuple[str, str]], count: Counter[str]) -> Iterator[Row]:
-    """What differs, plugin by plugin; `count` is told how much was compared."""
+def rows(given: Interpreter, plugins: Iterable[tuple[str, str]]) -> Iterator[Row]:
+    """What differs, plugin by plugin."""
     shared = Local({}, {}, given.host)
 
     def either(command: Sequence[str], environment: Mapping[str, str], *more: Any) -> Launcher:
@@ -172,10 +164,7 @@ def rows(given: Interpreter, plugins: Iterable[tuple[str, str]], count: Counter[
         for plugin, fault in plugins:
             cases = asked(fault)
             ours, theirs = on_the_reference_host(plugin, fault), judged(of(plugin, fault, given.host), cases)
-            count["plugins"] += 1
             for case in cases:
-                count["cases"] += 1
-                count["checks"] += len(theirs[case.id].checks)
                 for clause, one, other in compared(ours[case.id], theirs[case.id]):
                     yield Row(plugin, fault, case.id, clause, one, other)
 
@@ -192,66 +181,15 @@ def reason(row: Row, release: str, explained: Sequence[Mapping[str, str]]) -> st
     return next(fitting, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What came of one release: how much was compared, what differs by its reason, and rows that have none."""
-
-    release: str
-    count: Mapping[str, int]
-    why: Mapping[str, int]
-    unexplained: Sequence[Row]
-
-
 @contextlib.contextmanager
-def installed(given: str) -> Iterator[str]:
-    """A Python with TensorFlow in it: the one that was given, or one with the release that was given."""
-    if not re.fullmatch(r"\d+(\.\w+)+", given):
-        yield given
-        return
+def installed(release: str) -> Iterator[str]:
+    """A Python with this release of TensorFlow in it."""
     with tempfile.TemporaryDirectory() as folder:
-        yield str(tensorflows.install(given, Path(folder)))
+        yield str(tensorflows.install(release, Path(folder)))
 
 
-def release(python: str, plugins: Iterable[tuple[str, str]]) -> Compared:
-    """Compare what these plugins do with the TensorFlow of one Python."""
+def unexplained(python: str, plugins: Iterable[tuple[str, str]]) -> list[Row]:
+    """What differs without a reason between these plugins on the host and with the TensorFlow of one Python."""
     explained = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["explained"]
-    given, count, why = interpreter.find(python), Counter[str](), Counter[str]()
-    unexplained = []
-    for row in rows(given, plugins, count):
-        known = reason(row, given.runtime.version, explained)
-        if known is None:
-            unexplained.append(row)
-            print(f"  {row}", flush=True)
-        else:
-            why[known] += 1
-    return Compared(given.runtime.version, count, why, unexplained)
-
-
-def markdown(compared: Sequence[Compared]) -> str:
-    """The table of some releases, and the reasons below it."""
-    reasons = sorted({why for one in compared for why in one.why})
-    lines = ["| TensorFlow | plugins | cases | checks | differ | unexplained |", "|---|---|---|---|---|---|"]
-    for one in compared:
-        known = ", ".join(f"{count} for reason {reasons.index(why) + 1}" for why, count in sorted(one.why.items()))
-        counts = " | ".join(f"{one.count[what]:,}" for what in ("plugins", "cases", "checks"))
-        lines.append(f"| {one.release} | {counts} | {known or 'nothing'} | {len(one.unexplained)} |")
-    return "\n".join([*lines, "", *(f"{k}. {why[0].upper()}{why[1:]}." for k, why in enumerate(reasons, start=1))])
-
-
-def main() -> int:
-    """Compare, and print a table with a line for each release."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("given", nargs="*", help="a release, or a Python with TensorFlow in it; default: all releases")
-    parser.add_argument("--few", action="store_true", help="only the plugins that do nothing wrong")
-    options = parser.parse_args()
-    fakes.build()
-    compared = []
-    for given in options.given or releases.of_c().releases:
-        with installed(given) as python:
-            compared.append(release(python, RIGHT if options.few else every()))
-    print(markdown(compared))
-    return 1 if any(one.unexplained for one in compared) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    given = interpreter.find(python)
+    return [row for row in rows(given, plugins) if reason(row, given.runtime.version, explained) is None]

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -19,7 +18,7 @@ from unittest.mock import Mock
 import pytest
 
 import tffs_conformance
-from tests.test_suite import run
+from tests.test_suite import PEER, run
 from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.run.run_options import CONDITIONS
 from tffs_conformance.suite.contract import catalogue
@@ -28,8 +27,6 @@ from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, 
 from tffs_conformance.suite.engine import collect, index
 from tffs_conformance.suite.engine.case_facts import CaseFacts
 from tffs_conformance.typed_toml import TomlError
-
-SUITE = Path(catalogue.__file__).parent
 
 
 def test_every_must_clause_has_a_case_and_every_clause_of_a_case_exists() -> None:
@@ -78,10 +75,6 @@ def test_clause_that_is_not_valid_is_refused(tmp_path: Path, text: str, said: st
     file.write_text(text)
     with pytest.raises(TomlError, match=said):
         catalogue.read([file])
-
-
-#: The cases of ours that do what each case of the peer does.
-PEER: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
 
 
 @pytest.mark.parametrize(

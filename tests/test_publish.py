@@ -162,12 +162,10 @@ def test_the_draft_tells_the_command_and_the_findings_causes_first() -> None:
     assert UNCONFIRMED not in draft(conclude(made()), "mine 1")
 
 
-def test_findings_that_are_explained_elsewhere_are_a_table() -> None:
-    text = draft(conclude(made(broken(plugin_said="no | yes"))), "mine 1", explained="See [others](../2/reproduce.md).")
-    assert "Causes come first. See [others](../2/reproduce.md).\n" in text
-    assert "| `read.succeeds` | `read/b` | `code=UNKNOWN` | 1 |" in text
-    assert UNCONFIRMED not in text
-    assert "## 1" not in text
+def test_draft_leaves_out_findings_that_are_explained_elsewhere() -> None:
+    text = draft(conclude(made(broken())), "mine 1", explained="See [others](../2/reproduce.md).")
+    assert text.endswith("\n\nSee [others](../2/reproduce.md).\n")
+    assert "read.succeeds" not in text
 
 
 HOSTILE = "```\n\n# x\n\n<script>alert(1)</script> | [x](http://x) `` ` `` \x1b\u202e\udcff" + "M" * 1_000_000

@@ -1,7 +1,9 @@
 """The reports that are published with the suite: whole, unaltered, explained, and of runs that left nothing out."""
 
+import fnmatch
 import functools
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,14 @@ from tests.test_versions import RELEASED, UNRELEASED
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.escape import command_line
 from tffs_conformance.reports.model.report import PACKED_NAME
-from tffs_conformance.reports.model.uses import Word
+from tffs_conformance.reports.model.uses import USES, Use, Word
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.packed import contents
 from tffs_conformance.reports.publish import NOTES_NAME, hold
 from tffs_conformance.reports.reproduce import UNCONFIRMED
-from tffs_conformance.reports.site.releases import Release, newest, read
+from tffs_conformance.reports.site.releases import Release, read
 from tffs_conformance.suite.judge.findings import conclude
-from third_party import tables
+from third_party import judge, tables
 
 REPORTS = sorted(PUBLISHED.glob("**/report.json*"))
 #: The newest of each: those of a release are made with its wheel.
@@ -44,6 +46,11 @@ def test_a_published_report(path: Path) -> None:
     # Nothing is left as it was drafted.
     notes = path.with_name(NOTES_NAME).read_text()
     assert UNCONFIRMED not in notes
+    # Of a target of third_party/ it has the plugin and the command that belong to the release.
+    *_, plugin, version, _ = path.parts
+    if plugin in judge.names() and (target := judge.read(plugin, version)).file.library:
+        assert (path.parent, found.target.plugin) == (judge.CLONE / target.published, str(target.shared_object))
+        assert shlex.join(target.command) in notes
     # The pages list it, and count what it has.
     link = f"]({path.relative_to(PUBLISHED)})"
     listed = [line for line in (PUBLISHED / "README.md").read_text().splitlines() if link in line]
@@ -73,10 +80,6 @@ def test_a_report_on_a_plugin_of_ours(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("tensorflow-*/*/report.json*")), ids=name)
 def test_a_report_on_a_filesystem_of_tensorflow_itself(path: Path) -> None:
     assert f"TensorFlow {path.parts[-2]} and its interface" in load(path).target.runtime
-    # What it breaks is explained, cause first; of older releases in the notes of the newest.
-    is_newest = path == newest_published(path.parts[-3])
-    explains = "| cause | clauses | tried | got |" if is_newest else "(../../history.md)"
-    assert explains in path.with_name(NOTES_NAME).read_text()
 
 
 def test_what_dragonfly_served_is_published() -> None:
@@ -93,22 +96,37 @@ def test_tables_follow_from_the_reports() -> None:
     assert tables.filled(text, published()) == text
 
 
-def test_what_a_person_marked_as_lost_is_told_with_how_it_was_seen() -> None:
-    marked = [(release, mark) for release in newest(published()) for mark in release.known.loss]
-    assert marked
-    for release, mark in marked:
-        # A mark whose cause no report shows says nothing any more.
-        assert any(reason.mark is mark for one in release.decisions for reason in one.reasons), (release.plugin, mark)
-        # The notes have the names it speaks of.
-        notes = release.path.with_name(NOTES_NAME).read_text()
-        assert all(name in notes for name in re.findall("`[^`]+`", mark.says))
+#: Words of notes that speak of a use.
+SPEAKS = {Use.DATA_SETS: "training data|records", Use.CHECKPOINTS: "ckpt|checkpoint|state file", Use.LOGS: "events",
+          Use.MODELS: "model"}  # fmt: skip
 
 
-#: What the reports say is lost was compared by hand with their cases and notes. Who changes a rule looks again.
-LOST = {*(("az", use) for use in ("checkpoints", "logs", "models")), ("hdfs", "checkpoints"),
-        ("s3-versitygw", "checkpoints")}  # fmt: skip
+def causes(notes: str) -> dict[int, str]:
+    """The causes that notes confirm, by their numbers: a section of each, or a row of a table."""
+    parts = re.split(r"^(?:##|\|) (\d+) ", notes, flags=re.MULTILINE)
+    return {int(note): text.partition("\n## ")[0] for note, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def test_nothing_else_is_said_to_be_lost() -> None:
-    found = newest(published())
-    assert {(one.plugin, d.use) for one in found for d in one.decisions if d.word is Word.LOSES} == LOST
+@pytest.mark.parametrize("plugin", sorted(path.name for path in PUBLISHED.iterdir() if path.is_dir()))
+def test_each_confirmed_cause_is_in_the_uses_that_it_touches(plugin: str) -> None:
+    release = published()[plugin][0]
+    noted = causes(release.path.with_name(NOTES_NAME).read_text())
+    touched = {one.note: {*one.loses, *one.breaks} for one in release.known.cause}
+    untouched = [int(note) for note, why in release.known.untouched.items() if why]
+    assert sorted([*touched, *untouched]) == sorted(noted), (
+        f"{plugin}/about.toml: name each cause of the notes once, with the uses that it touches or why it touches none"
+    )
+    # Nothing else is lost.
+    lost = {use for one in release.known.cause for use in one.loses}
+    assert {one.use for one in release.decisions if one.word is Word.LOSES} == lost
+    shown = {(reason.note, one.use) for one in release.decisions for reason in one.reasons if reason.note}
+    assert shown == {(note, use) for note, uses in touched.items() for use in uses}
+    broken = {name for name, one in release.report.clauses.items() if one.counts.violation or one.counts.warning}
+    for note, text in noted.items():
+        named = re.findall(r"`([\w*]+\.[\w*-]+)`", text)
+        clauses = {clause for clause in broken for name in named if fnmatch.fnmatchcase(clause, name)}
+        assert {one.clause for one in release.known.cause if one.note == note} - {None} <= clauses, note
+        rules = [(use, one) for use, its in USES.items() for one in its.rules if not one.expected]
+        uses = {use for use, one in rules if one.clause in clauses}
+        uses |= {use for use, words in SPEAKS.items() if re.search(words, text)}
+        assert uses <= touched.get(note, set()), f"{plugin}: cause {note} touches another use by its clauses or words"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from packaging.version import Version
 
 from tests import copies
 from tests.faults.driven import all_cases, judge, named
-from tests.manifest.stimuli import committed, given
+from tests.manifest.stimuli import committed, given, recorded_in
 from tests.manifest.test_stimuli import GONE
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import built, plugin_path
@@ -28,6 +29,7 @@ from tffs_conformance.reports.forms import FORMS
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.packed import contents
 from tffs_conformance.run.targets import only_target
+from tffs_conformance.suite.contract import catalogue
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge.reports import recover
 
@@ -35,6 +37,8 @@ from tffs_conformance.suite.judge.reports import recover
 ALONE = ["-p", "no:randomly", "-p", "no:cacheprovider"]
 RECORDER = (Path(__file__).parent / "manifest" / "stimuli.py").read_text()
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
+#: The cases of ours that do what each case of the peer does, with the call that they have in common.
+PEER: dict[str, dict[str, str]] = tomllib.loads(Path(catalogue.__file__).with_name("peer.toml").read_text())["cases"]
 
 
 def run(directory: Path, *arguments: str, code: Any = None, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -165,6 +169,11 @@ def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
     assert not list(Path(tempfile.gettempdir()).glob(Path(found["target"]["root"]).name))
     assert unlike_published(found) == {}, f"in the order of seed {SEED}"
     assert lost_stimuli(tmp_path, "posix") == set(), GIVE_AGAIN
+    # A table has no sizes after `=`, unless they count, nor kinds of names after `:`.
+    calls = {(case, re.sub(r":\S*", "", call)) for case, call, _ in recorded_in(tmp_path)}
+    calls |= {(case, re.sub(r"=\S*", "", call)) for case, call in calls}
+    others = {(case, call) for cases in PEER.values() for case, call in cases.items()} - calls
+    assert others == set(), "these cases do not make the call of the peer's: name others in suite/contract/peer.toml"
 
 
 @pytest.mark.long

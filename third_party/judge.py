@@ -39,8 +39,8 @@ REPORTS = Path("tffs-report", "third_party")
 PUBLISHED = Path("reports", "published")
 #: Where the findings of a release are explained that is not the newest.
 EXPLAINED = (
-    "[The notes of the newest release](../{}/reproduce.md) say how those were confirmed that it shares, and"
-    " [history](../../history.md) what differs."
+    "[The notes of the newest release](../{}/reproduce.md) have the confirmed causes, and [history](../../history.md)"
+    " what differs."
 )
 
 

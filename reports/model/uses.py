@@ -2,11 +2,10 @@
 
 All of it follows from a report and the tables of `uses.toml`. `USES` says which clauses tell of a use, and which of
 them have to be seen kept before it works. `LOSSES` says which checks show that stored data is gone. What was not run
-never makes a use work.
+never makes a use work. A person adds in words what the causes of violations do to a use.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -56,38 +55,38 @@ class Rules:
     needs: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DataLoss:
+class DataLoss(Struct, frozen=True, forbid_unknown_fields=True):
     """A check that shows that stored data is gone: what is expected names `data`, and what was seen lacks it."""
 
-    use: Use
     clause: str
     case: str
     data: str
-    says: str
+    says: dict[Use, str]
 
 
-class Mark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A loss that a person confirmed, of whose cause a report shows the broken clause and not what it does to data.
+class Cause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a cause that a person confirmed does to data: it `loses` it in some uses, and `breaks` others.
 
-    It holds only for a report in which `clause` is broken in `case`. `seen` says how it was confirmed.
+    `note` is its number in the notes of the newest release. It holds for a report in which `clause` is broken, in
+    `case` if that is given. A cause that no check shows has no clause, and holds for every report.
     """
 
-    use: Use
-    clause: str
-    case: str
+    note: int
     says: str
-    seen: str
+    clause: str | None = None
+    case: str | None = None
+    loses: tuple[Use, ...] = ()
+    breaks: tuple[Use, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a word stands: a sentence, the case that shows it, and what a person's mark adds."""
+    """Why a word stands: a sentence, the clause and the case that show it, and the number of the cause in the notes."""
 
     says: str
-    clause: str
+    clause: str | None
     case: str | None = None
-    mark: Mark | None = None
+    note: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +107,10 @@ class _UseTable(Struct, forbid_unknown_fields=True):
     does: dict[str, str]
 
 
-class _LossTable(Struct, forbid_unknown_fields=True):
-    clause: str
-    case: str
-    data: str
-    says: dict[Use, str]
-
-
 class _UsesFile(Struct, forbid_unknown_fields=True):
     use: dict[Use, _UseTable]
     common: tuple[_CommonRule, ...]
-    loss: tuple[_LossTable, ...]
+    loss: tuple[DataLoss, ...]
 
     def rules(self, use: Use) -> Rules:
         """How a use is decided: its own rules, then those that it has in common with others."""
@@ -128,18 +120,10 @@ class _UsesFile(Struct, forbid_unknown_fields=True):
 
 _FILE = typed_toml.read(Path(__file__).with_suffix(".toml"), _UsesFile)
 USES: Mapping[Use, Rules] = {use: _FILE.rules(use) for use in Use}
-LOSSES = tuple(
-    DataLoss(use, one.clause, one.case, one.data, says) for one in _FILE.loss for use, says in one.says.items()
-)
+LOSSES = _FILE.loss
 
 #: A breach of a SHOULD counts too: for who uses the storage it is a breach.
 _BROKEN = frozenset({Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED})
-#: So many characters of a value are told; the report has it all.
-_LONGEST = 80
-#: How the text of a check begins that compares a return code, and one that says what was answered, and by which op.
-_CODE, _ANSWERED = "code=", re.compile(r"(?:([\w.]+): )?code=(.+)")
-#: How a text goes on that is so only by a claim of the profile.
-CLAIMED = ", as the profile claims"
 _UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
 
 
@@ -152,16 +136,28 @@ def hinders(decided: Iterable[Decision]) -> tuple[Decision, ...]:
     return tuple(one for one in decided if one.use in TRAINING and one.word is not Word.WORKS)
 
 
-def decisions(report: Report, marks: Iterable[Mark] = ()) -> tuple[Decision, ...]:
-    """What the report says of each use; `marks` are what a person knows of the causes."""
-    marks = tuple(marks)
-    return tuple(_decision(report, use, marks) for use in Use)
+def answer(decided: Sequence[Decision]) -> str:
+    """May a training run use it? `yes`, `no`, `not known`, or for what it may not."""
+    if words := {one.word for one in hinders(decided)}:
+        return "not known" if words == {Word.NOT_KNOWN} else "no"
+    others = [one.use for one in decided if one.word in (Word.LOSES, Word.BREAKS)]
+    return f"not for {' and '.join(others)}" if others else "yes"
 
 
-def _decision(report: Report, use: Use, marks: tuple[Mark, ...]) -> Decision:
-    lost, broken = tuple(_lost(report, use, marks)), tuple(_broken(report, USES[use]))
+def decisions(report: Report, causes: Iterable[Cause] = ()) -> tuple[Decision, ...]:
+    """What the report says of each use; `causes` are what a person knows."""
+    holding = [one for one in causes if one.clause is None or any(map(_is_broken, _checks_of(report, one)))]
+    return tuple(_decision(report, use, holding) for use in Use)
+
+
+def _decision(report: Report, use: Use, causes: Sequence[Cause]) -> Decision:
+    known = [Reason(one.says, one.clause, one.case, one.note) for one in causes if use in one.loses]
+    places = {(one.clause, one.case) for one in known}
+    lost = [*known, *(one for one in _lost(report, use) if (one.clause, one.case) not in places)]
+    broken = [Reason(one.says, one.clause, one.case, one.note) for one in causes if use in one.breaks]
+    broken += _broken(report, USES[use])
     if lost or broken:
-        return Decision(use, Word.LOSES if lost else Word.BREAKS, lost + broken)
+        return Decision(use, Word.LOSES if lost else Word.BREAKS, (*lost, *broken))
     missing = [group for group in USES[use].needs if not any(_is_kept(report, clause) for clause in group)]
     if missing:
         return Decision(use, Word.NOT_KNOWN, tuple(_not_known(report, USES[use], missing)))
@@ -170,13 +166,14 @@ def _decision(report: Report, use: Use, marks: tuple[Mark, ...]) -> Decision:
     return Decision(use, Word.WORKS, tuple(works))
 
 
-def _lost(report: Report, use: Use, marks: tuple[Mark, ...]) -> Iterator[Reason]:
-    for mark in marks:
-        if mark.use is use and any(check.verdict in _BROKEN for check in _checks_of(report, mark)):
-            yield Reason(mark.says, mark.clause, mark.case, mark)
+def _lost(report: Report, use: Use) -> Iterator[Reason]:
     for loss in LOSSES:
-        if loss.use is use and any(_shows(check, loss.data) for check in _checks_of(report, loss)):
-            yield Reason(loss.says, loss.clause, loss.case)
+        if use in loss.says and any(_shows(check, loss.data) for check in _checks_of(report, loss)):
+            yield Reason(loss.says[use], loss.clause, loss.case)
+
+
+def _is_broken(check: CheckRecord) -> bool:
+    return check.verdict in _BROKEN
 
 
 def _shows(check: CheckRecord, data: str) -> bool:
@@ -184,11 +181,10 @@ def _shows(check: CheckRecord, data: str) -> bool:
 
 
 def _broken(report: Report, rules: Rules) -> Iterator[Reason]:
-    """The plainest of what shows that a rule is broken, and of what breaks several rules only the first."""
+    """The first of what shows that a rule is broken, and of what breaks several rules only the first."""
     shown = set()
     for rule in rules.rules:
-        wrong = (reason for case in report.cases for reason in _wrong(rule, case))
-        reason = min(wrong, key=lambda one: len(one.says), default=None)
+        reason = next((one for case in report.cases for one in _wrong(rule, case)), None)
         if reason is not None and (reason.clause, reason.case) not in shown:
             shown.add((reason.clause, reason.case))
             yield reason
@@ -209,27 +205,10 @@ def _wrong(rule: Rule, case: CaseRecord) -> Iterator[Reason]:
             and check.expected != OF_OTHERS
             and (about or (shows and check.clause == rule.clause and rule.expected in (None, check.expected)))
         ):
-            yield Reason(f"{rule.does} fails: {_seen(check)}.", check.clause, case.id)
+            yield Reason(f"{rule.does} fails.", check.clause, case.id)
     if about and case.ended is Ending.BLOCKED and case.reason:
-        cause = _short(case.reason.removeprefix("blocked by ").strip())
-        yield Reason(f"{rule.does} cannot be done: {cause}.", rule.clause, case.id)
-
-
-def _seen(check: CheckRecord) -> str:
-    """What a check saw, in words for the end of a sentence."""
-    op, _, _ = check.clause.rpartition(".")
-    of_op = op not in ("scenarios", "robustness")
-    expected, _, _ = check.expected.partition(CLAIMED)
-    answered = _ANSWERED.fullmatch(check.got)
-    if expected.startswith(_CODE) and answered:
-        who = answered[1] or (op if of_op else "an op")
-        return f"{who} answers {answered[2]}, and not {expected.removeprefix(_CODE)}"
-    wanted = f", and not {_short(expected)}" if "=" in expected else ""
-    return f"{f'{op}: ' if of_op else ''}{_short(check.got)}{wanted}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        op, _, _ = case.reason.removeprefix("blocked by ").partition(":")
+        yield Reason(f"{rule.does} cannot be done: {op} does not work.", rule.clause, case.id)
 
 
 def _is_kept(report: Report, clause: str) -> bool:
@@ -249,5 +228,5 @@ def _checks(report: Report, clause: str) -> Iterator[tuple[CaseRecord, CheckReco
     return ((case, check) for case in report.cases for check in case.checks if check.clause == clause)
 
 
-def _checks_of(report: Report, one: Mark | DataLoss) -> Iterator[CheckRecord]:
-    return (check for case, check in _checks(report, one.clause) if case.id == one.case)
+def _checks_of(report: Report, one: Cause | DataLoss) -> Iterator[CheckRecord]:
+    return (check for case, check in _checks(report, one.clause or "") if one.case in (None, case.id))

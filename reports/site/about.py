@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from ..escape import printable
-from ..model.uses import Mark
+from ..model.uses import Cause
 
 #: The name of the file, in the folder of the plugin.
 ABOUT_NAME = "about.toml"
@@ -15,15 +15,16 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What a report does not say of a plugin.
 
     `name` is what people call it, `storage` what it was tried with, and `likely` for which other storage the same is to
-    be expected. Where nothing `lasts`, all is gone with the process. A `loss` is one that the notes of a release
-    confirm.
+    be expected. Where nothing `lasts`, all is gone with the process. Each cause that the notes of the newest release
+    confirm is a `cause`, or is `untouched`: by its number there, why no use meets it.
     """
 
     name: str
     storage: str = ""
     likely: str = ""
     lasts: bool = True
-    loss: tuple[Mark, ...] = ()
+    cause: tuple[Cause, ...] = ()
+    untouched: dict[str, str] = {}
 
 
 class AboutError(Exception):

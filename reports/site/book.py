@@ -35,7 +35,6 @@ _NO_SYNTAX = [
 _MENDED = {
     b'<aside class="sidebar-drawer">': b'<aside class="sidebar-drawer" aria-label="Contents of the site">',
     b'<aside class="toc-drawer': b'<aside aria-label="Contents of the page" class="toc-drawer',
-    b'<p class="caption" role="heading">': b'<p class="caption" role="heading" aria-level="2">',
     b"<pre>": b'<pre tabindex="0">',
     b'<div class="table-wrapper ': b'<div tabindex="0" role="group" aria-label="Table" class="table-wrapper ',
 }

@@ -9,10 +9,11 @@ from pathlib import Path
 from .page import Chapter
 
 _INDEX = "docs/README.md"
-#: Further pages of a clone, by the caption that they stand under.
+#: Further pages of a clone, by the reader that the index names.
 _FURTHER = {
-    "Reference plugins": ("reference_plugins/*/*.md", "third_party/README.md"),
-    "More about published reports": ("reports/published/*.md",),
+    "For plugin authors": "reference_plugins/*/*.md",
+    "For platform teams": "reports/published/*.md",
+    "For contributors": "third_party/README.md",
 }
 #: The overview of the site is in its place.
 _OVERVIEW = "reports/published/README.md"
@@ -33,24 +34,19 @@ def found(published: Path) -> Guides | None:
     folder = published.resolve().parent.parent
     if not (folder / "tffs_conformance").is_dir() or not (folder / _INDEX).is_file():
         return None
-    chapters = [*_of_the_index(folder), *_further(folder)]
+    chapters = list(_of_the_index(folder))
     pages = tuple(name for chapter in chapters for name in chapter.pages)
     without_suffix = [Chapter(tuple(name.removesuffix(".md") for name in one.pages), one.caption) for one in chapters]
     return Guides(folder, pages, tuple(without_suffix))
 
 
 def _of_the_index(folder: Path) -> Iterator[Chapter]:
-    """A chapter for each list of the index; what stands before a list is its caption."""
+    """A chapter for each list of the index, with further pages; what stands before a list is its caption."""
     first: tuple[str, ...] = ("README.md", _INDEX)
     for part in re.split(r"^(?=\S.*:$)", (folder / _INDEX).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        names = (posixpath.normpath(posixpath.join("docs", link)) for link in _LINK.findall(part))
-        yield Chapter((*first, *names), part.partition(":")[0])
+        names = [posixpath.normpath(posixpath.join("docs", link)) for link in _LINK.findall(part)]
+        caption = part.partition(":")[0]
+        further = sorted(folder.glob(_FURTHER[caption])) if caption in _FURTHER else []
+        names += [name for path in further if (name := str(path.relative_to(folder))) != _OVERVIEW]
+        yield Chapter((*first, *names), caption)
         first = ()
-
-
-def _further(folder: Path) -> Iterator[Chapter]:
-    for caption, patterns in _FURTHER.items():
-        paths = (path for pattern in patterns for path in sorted(folder.glob(pattern)))
-        names = tuple(str(path.relative_to(folder)) for path in paths)
-        if names := tuple(name for name in names if name != _OVERVIEW):
-            yield Chapter(names, caption)

@@ -26,6 +26,8 @@ from .standing import CLAUSES, TARGETS, WORDS, by_class, by_op, latest_first, st
 
 #: The page that the site begins with.
 FIRST = "index"
+#: The chapter that the pages of plugins and clauses stand in.
+TEAMS = "For platform teams"
 #: So many cases are named with a finding; the report has them all.
 CASES_NAMED = 6
 
@@ -78,9 +80,13 @@ def pages(site: Site, chapters: tuple[Chapter, ...]) -> Iterator[Page]:
     clauses = standings(shown)
     page = partial(_page, site, {clause.id for clause in clauses})
     verdicts = {one.report.verdict for one in shown} | {a.verdict for one in shown for a in one.report.classes.values()}
-    plugins = tuple(site.page(one) for one in shown)
-    contents = (Chapter(plugins, "Plugins"), Chapter(("clauses", "disputed"), "The contract"), *chapters)
-    yield page(FIRST, "index.html", contents, releases=shown, used=verdicts, classes=_classes(shown))
+    of_teams = [name for one in chapters if one.caption == TEAMS for name in one.pages]
+    first = Chapter((*(site.page(one) for one in shown), "clauses", "disputed", *of_teams), TEAMS)
+    contents = (first, *(one for one in chapters if one.caption != TEAMS))
+    tensorflows = max((one.abi.releases for one in shown if one.abi), key=len, default=())
+    yield page(
+        FIRST, "index.html", contents, releases=shown, used=verdicts, classes=_classes(shown), tensorflows=tensorflows
+    )
     for releases in site.plugins.values():
         for release in releases:
             older = [site.page(one) for one in releases[1:]] if release is releases[0] else []
@@ -122,7 +128,6 @@ def _page(
         uses=list(Use),
         word=word,
         said=words,
-        worst=lambda decided: min(decided, key=lambda one: badges.WORST_FIRST.index(one.word)),
         badge_line=badges.line,
         notes=partial(_notes, site, up),
         command_line=command_line,

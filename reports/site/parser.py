@@ -34,6 +34,8 @@ class PageParser(Parser):
             within.append(section)
         if book.docname in book.config.wide_pages:
             book.metadata[book.docname]["hide-toc"] = ""
+        if book.docname.count("/") > 2:
+            book.metadata[book.docname]["nosearch"] = ""  # an older release of a plugin
         for chapter in book.config.page_contents.get(book.docname, ()):
             within[1] += _toctree(book.docname, chapter)
         self.finish_parse()

@@ -11,10 +11,10 @@ from packaging.version import InvalidVersion, Version
 
 from ..document import load
 from ..escape import printable
-from ..model.abi import spans
+from ..model.abi import AbiFacts, spans
 from ..model.findings import Findings
 from ..model.report import PACKED_NAME, REPORT_NAME, Report
-from ..model.uses import Decision, decisions, hinders
+from ..model.uses import Decision, Word, answer, decisions, hinders
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
 from .about import About, AboutError, read_about
 from .notes import Notes, read_notes
@@ -50,12 +50,32 @@ class Release:
         return hinders(self.decisions)
 
     @property
+    def answer(self) -> str:
+        """May a training run use it? In one word."""
+        said = answer(self.decisions)
+        return f"{said}, in one process" if said == "yes" and not self.known.lasts else said
+
+    @property
+    def against(self) -> list[str]:
+        """What is lost, then what breaks, else what is not known: of each use the first reason."""
+        wrong = [one for one in self.decisions if one.word in (Word.LOSES, Word.BREAKS)] or self.hinders
+        return list(dict.fromkeys(one.reasons[0].says for one in sorted(wrong, key=lambda one: one.word != Word.LOSES)))
+
+    def broken(self, name: str | None = None) -> int:
+        """How many MUST clauses are broken, of all or of one class."""
+        clauses = self.report.clauses.values()
+        return sum(one.counts.violation > 0 for one in clauses if name in (None, one.conformance_class))
+
+    @property
+    def abi(self) -> AbiFacts | None:
+        """In which releases of TensorFlow it loads; None where that is not known, or where it is TensorFlow's own."""
+        is_plugin = any(word.startswith("--plugin=") for word in self.report.suite.command)
+        return self.report.target.abi if is_plugin else None
+
+    @property
     def loads(self) -> str | None:
-        """In which releases of TensorFlow it loads; None where nobody can tell, or where it is TensorFlow's own."""
-        abi = self.report.target.abi
-        if abi is None or not any(word.startswith("--plugin=") for word in self.report.suite.command):
-            return None
-        return spans(abi.loads, abi.releases) or "no release"
+        """The same in a few words."""
+        return (spans(self.abi.loads, self.abi.releases) or "no release") if self.abi else None
 
     @property
     def about(self) -> str:
@@ -95,7 +115,7 @@ def _release(path: Path, names: tuple[str, ...], conclude: Callable[[Report], Fi
         known = read_about(path.parents[1])
     except AboutError as error:
         raise NoSiteError(str(error)) from None
-    decided = decisions(report, known.loss)
+    decided = decisions(report, known.cause)
     return Release(*names, conclude(report), read_notes(notes) if notes.is_file() else None, path, known, decided)
 
 

@@ -23,7 +23,7 @@ class Sign:
 TARGETS: Mapping[TargetVerdict, Sign] = {
     TargetVerdict.CONFORMANT: Sign("✓", "good", "every check of a MUST clause was kept"),
     TargetVerdict.WITH_WAIVERS: Sign("w", "warn", "violations are waived: known, and accepted for a while"),
-    TargetVerdict.NOT_CONFORMANT: Sign("✗", "bad", "violations, and how many checks had one"),
+    TargetVerdict.NOT_CONFORMANT: Sign("✗", "bad", "how many MUST clauses are broken"),
     TargetVerdict.INCOMPLETE: Sign("?", "warn", "too little could be run to know"),
     TargetVerdict.NOT_CLAIMED: Sign("–", "faint", "the plugin has no op of the class"),
 }

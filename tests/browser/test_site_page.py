@@ -71,7 +71,7 @@ def test_nothing_stands_in_anybodys_way(page: str, scheme: str, size: dict[str, 
 def test_the_first_screen_says_whether_a_training_run_may_use_s3(size: dict[str, Any], opened: Opener) -> None:
     page = opened("index.html", **size)
     row = page.locator(".answers li", has=page.get_by_text("tensorflow-io s3", exact=True))
-    for words in ("No: loses data", "Renaming ckpt-1 loses ckpt-10.", "checkpoints"):
+    for words in ("No", "Renaming ckpt-1 loses ckpt-10.", "After one answer 503", "checkpoints"):
         place = row.get_by_text(words).first.bounding_box()
         assert place["y"] + place["height"] <= size["viewport"]["height"], words
 
@@ -82,6 +82,7 @@ def test_the_first_screen_says_whether_a_training_run_may_use_s3(size: dict[str,
         ("read.short-read-is-out-of-range", "read.short-read-is-out-of-range", "read.html#short-read-is-out-of-range"),
         ("green gate", "green gate", "docs/start"),
         ("tensorflow-io s3", "tensorflow-io s3", "plugins/s3-versitygw/index.html"),
+        ("renaming loses", "May a training run use it?", "index.html"),
     ],
 )
 def test_the_search_finds(asked: str, found: str, leads_to: str, opened: Opener) -> None:
@@ -91,9 +92,21 @@ def test_the_search_finds(asked: str, found: str, leads_to: str, opened: Opener)
     first = page.locator("#search-results li a").first
     assert found in first.inner_text()
     assert leads_to in str(first.get_attribute("href"))
-    # It has looked at all pages, and shown what they say.
+    # It has looked at all pages, and shown what they say. Older releases are none of them.
     wait_until(page, "document.querySelector('.search-summary').textContent.includes('finished')")
+    assert page.locator("#search-results a[href*='/0.']").count() == 0
     wait_until(page, "document.querySelector('#search-results li p.context') !== null")
+
+
+def test_the_index_leaves_out_what_does_not_load(opened: Opener) -> None:
+    page = opened("index.html")
+    entries = page.locator(".answers li:visible")
+    every = entries.count()
+    page.get_by_label("Only what loads in TensorFlow").select_option("2.18.0")
+    shown = " ".join(entries.all_inner_texts())
+    assert ("tensorflow-io s3" in shown, "dragonfly" in shown) == (False, True)
+    page.get_by_label("Only what loads in TensorFlow").select_option("any")
+    assert entries.count() == every
 
 
 def test_the_search_needs_no_server(chromium: Any, site: Path) -> None:

@@ -69,10 +69,10 @@ def size_class(number: int) -> str:
 
 
 class Recorder:
-    """Follows the calls of a case and adds each as a stimulus to `found`."""
+    """Follows the calls of a case and adds each to `found`: case, call without what lies around it, and stimulus."""
 
     def __init__(self) -> None:
-        self.found: set[str] = set()
+        self.found: set[tuple[str, str, str]] = set()
         self._case = ""
         self.begin("", "")
 
@@ -95,6 +95,7 @@ class Recorder:
         if not self._case:
             return
         host = id(getattr(raw.call, "__self__", raw))
+        names: list[str] = []
         if op in WITHOUT_PATH:
             parts = [size_class(len(arguments)), *self._values(op, arguments)]
         elif op in TABLES[FILESYSTEM]:
@@ -105,11 +106,12 @@ class Recorder:
             self._follow(op, names, outcome, host)
         else:
             parts = self._file(op, arguments, outcome, host)
+        asked = names if op == "translate_name" else parts[op in TABLES[FILESYSTEM] :]
         # What lies outside of a case's directory depends on the machine.
-        if any("outside" in part for part in parts):
-            return
-        text = re.sub(r"[\x00-\x1f\x7f]", "^", " ".join([op, *parts, str(outcome.code)]))
-        self.found.add(text.encode("ascii", "backslashreplace").decode("ascii"))
+        is_outside = any("outside" in part for part in parts)
+        texts = [" ".join([op, *words, str(outcome.code)]) for words in (filter(None, asked), parts)]
+        call, stimulus = (re.sub(r"[\x00-\x1f\x7f]", "^", text) for text in texts)
+        self.found.add((self._case, call, "" if is_outside else stimulus))
 
     def _values(self, op: str, arguments: Sequence[Any]) -> list[str]:
         """The type and number of an option's values, what a token is, or the shape of a pattern."""
@@ -239,14 +241,20 @@ def pytest_runtestloop() -> Generator[None, object, object]:
     recorder = Recorder()
     with recording(recorder):
         result = yield
-    Path(f"stimuli-{os.getpid()}.txt").write_text("\n".join(recorder.found), encoding="ascii")
+    lines = "\n".join(map("\t".join, recorder.found))
+    Path(f"stimuli-{os.getpid()}.txt").write_text(lines, encoding="ascii", errors="backslashreplace")
     return result
+
+
+def recorded_in(folder: Path) -> Iterator[list[str]]:
+    """What the runs that had this folder recorded: case, call and stimulus."""
+    parts = (path.read_text(encoding="ascii").splitlines() for path in folder.glob("stimuli-*.txt"))
+    return (line.split("\t") for part in parts for line in part)
 
 
 def given(folder: Path, plugin: str) -> set[str]:
     """The stimuli of the runs on a plugin that had this folder."""
-    parts = (path.read_text(encoding="ascii").splitlines() for path in folder.glob("stimuli-*.txt"))
-    return {f"{plugin} {one}" for part in parts for one in part}
+    return {f"{plugin} {stimulus}" for _, _, stimulus in recorded_in(folder) if stimulus}
 
 
 def committed() -> set[str]:

@@ -1,7 +1,6 @@
 """The published reports of a test, the site that is made of them, and what a test asks of its pages."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -9,6 +8,7 @@ from msgspec.structs import replace
 
 from tests.commands import output_of
 from tests.records import CLAUSES, GOOD, HEADER, record, report_of
+from tests.test_forms_html import Page as Elements
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.header import ClauseFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
@@ -23,12 +23,12 @@ ABOUT = """name = "people s3"
 storage = "objects in a store"
 likely = "Likely with other stores."
 
-[[loss]]
-use = "checkpoints"
+[[cause]]
+note = 1
+loses = ["checkpoints"]
 clause = "read.succeeds"
 case = "read/b"
 says = "Renaming `ckpt-1` loses `ckpt-10`."
-seen = "Seen in a log."
 """
 
 
@@ -76,24 +76,16 @@ def refused(published: Path, *arguments: str, out: str = "site", code: int = 1) 
     return sentence
 
 
-class Page(HTMLParser):
+class Page(Elements):
     """What a test asks of a page."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.ids: list[str] = []
-        self.loads: list[str] = []
-        self.attributes: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            self.attributes.add(name)
-            if name == "id":
-                self.ids.append(value or "")
-            if name in ("href", "src") and tag != "use":
-                (self.links if tag == "a" else self.loads).append(value or "")
+        super().__init__(path.read_text(encoding="utf-8"))
+        leads = [(tag, it[name] or "") for tag, it in self.elements for name in ("href", "src") if name in it]
+        self.ids = self.all("id")
+        self.links = [to for tag, to in leads if tag == "a"]
+        self.loads = [to for tag, to in leads if tag not in ("a", "use")]
+        self.attributes = {name for _, attributes in self.elements for name in attributes}
 
 
 def all_pages(site: Path) -> dict[Path, Page]:

@@ -24,16 +24,16 @@ def test_a_page_begins_with_what_a_person_decides_by(published: Path) -> None:
     page = text(site / "plugins" / "other" / "index.html")
     told = ("people s3", "Seen with release 2 on objects in a store. Likely with other stores.",
             "May a training run use it?",
-            "No: loses data.", "datasets ? not known", "checkpoints ✗ loses data",
-            "Renaming ckpt-1 loses ckpt-10 . Seen in a log. read.succeeds in read/b", "logs ? not known",
+            "No.", "datasets ? not known", "checkpoints ✗ loses data",
+            "Renaming ckpt-1 loses ckpt-10 . Cause 1 in the notes : read.succeeds in read/b", "logs ? not known",
             "models ? not known", "not conformant")  # fmt: skip
     places = [page.index(one) for one in told]
     assert places == sorted(places)
-    # The newest release of the other has the same mark, and nothing broken: what was mended is not held against it.
-    assert "Nobody knows." in text(site / "plugins" / "mine" / "index.html")
+    # The newest release of the other has the same cause, and nothing broken: what was mended does not count.
+    assert "Not known." in text(site / "plugins" / "mine" / "index.html")
     index = text(site / "index.html")
-    lost = "people s3 No: loses data Renaming ckpt-1 loses ckpt-10 ."
-    unknown = "other people s3 Nobody knows"
+    lost = "people s3 No Renaming ckpt-1 loses ckpt-10 ."
+    unknown = "other people s3 Not known"
     assert f"{lost} datasets ? not known checkpoints ✗ loses data logs ? not known models ? not known" in index
     assert index.index(lost) < index.index(unknown) < index.index("not conformant")
 
@@ -109,9 +109,9 @@ def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
     more: dict[str, Any] = {"clauses": facts, "says": HOSTILE}
     put(published, "hostile", "1", *with_markup, notes=HOSTILE, services=services, reason=HOSTILE, **more)
     words = {"name": HOSTILE, "storage": HOSTILE, "likely": HOSTILE}
-    loss = {"use": "logs", "clause": "read.succeeds", "case": "read/b", "says": f"`{HOSTILE}`", "seen": HOSTILE}
-    about = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items()) + "[[loss]]\n"
-    about += "".join(f"{key} = {json.dumps(value)}\n" for key, value in loss.items())
+    cause = {"note": 1, "loses": ["logs"], "clause": "read.succeeds", "case": "read/b", "says": f"`{HOSTILE}`"}
+    about = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items()) + "[[cause]]\n"
+    about += "".join(f"{key} = {json.dumps(value)}\n" for key, value in cause.items())
     (published / "hostile" / ABOUT_NAME).write_text(about.replace("\\udcff", ""))
     failed = Figures(images=(), size=1, figures=(), failure=HOSTILE)
     put(published, "hostile", "2", *with_markup, notes=notes, services=failed, **more)

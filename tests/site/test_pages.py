@@ -63,9 +63,9 @@ def test_all_that_is_published_and_all_guides_are_one_site(tmp_path: Path) -> No
     for name in load(newest_published("posix")).clauses:
         op, _, rest = name.partition(".")
         assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
-    for told in ("posix Yes", "memory Only in one process", "tensorflow-io s3 No"):
+    for told in ("posix Yes", "memory Yes, in one process", "tensorflow-io s3 No"):
         assert told in text(site / "index.html")
-    assert "Only in one process." in text(site / "plugins" / "memory" / "index.html")
+    assert "Yes, in one process." in text(site / "plugins" / "memory" / "index.html")
 
 
 def test_no_page_of_the_guides_is_endless() -> None:
@@ -114,7 +114,7 @@ def test_links_of_guides_lead_to_pages_or_to_the_repository(published: Path) -> 
     there = "https://example.org/main"
     assert links_of_the_guide(f"--source={there}/reports/published") == [*to_pages, f"{there}/src/a.cc#L3"]
     captions = re.findall('<span class="caption-text">([^<]*)', (clone / "site" / "index.html").read_text())
-    assert captions == ["Plugins", "The contract", "For authors"]
+    assert captions == ["For platform teams", "For authors"]
 
 
 @pytest.mark.parametrize("missing", ["markdown_it", "sphinx.application"])
@@ -152,10 +152,6 @@ def test_a_report_may_be_packed(published: Path, plain_site: Path) -> None:
     path.with_name("report.json.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
     path.unlink()
     assert files(made(published)) == files(plain_site)
-    path.with_name("report.json.gz").write_bytes(gzip.compress(b"x" * 99)[:-20])
-    assert "breaks off" in refused(published)
-    path.with_name("report.json.gz").write_bytes(b"{}")
-    assert "cannot be unpacked" in refused(published)
 
 
 def test_plugin_page_lists_its_releases(large_site: Path) -> None:
