@@ -58,10 +58,12 @@ def test_what_grows_every_time_is_a_leak(tmp_path: Path, fault: str, what: str, 
 
 def test_few_bytes_leak_in_few_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = {"TFFS_FAULT": "leaks-bytes:stat"}
+    monkeypatch.setattr(leaks, "FILLING", 64)
     assert list(leaked("fakes/faulty", fault, str(tmp_path), seconds=0.01)) == ["heap"]
-    monkeypatch.setattr(leaks, "UNDECIDED_SECONDS", 0.0)
-    with pytest.raises(leaks.UndecidedError, match="rounds"):
-        leaked("fakes/faulty", fault, str(tmp_path), seconds=0.01)
+    for limit, why in (("FILLING_SECONDS", "do not fill"), ("UNDECIDED_SECONDS", "do not tell")):
+        monkeypatch.setattr(leaks, limit, 0.0)
+        with pytest.raises(leaks.UndecidedError, match=why):
+            leaked("fakes/faulty", fault, str(tmp_path), seconds=0.01)
 
 
 def test_leak_of_a_round_is_given_for_each_call(tmp_path: Path) -> None:

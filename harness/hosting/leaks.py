@@ -18,9 +18,9 @@ LEAST: Mapping[str, int] = {"descriptors": 1, "threads": 1, "mapped": mmap.PAGES
 NOISE = 4096
 #: Rounds to warm up, to count descriptors and threads, and to count bytes. A slow plugin gets fewer.
 WARM, COUNTED, WEIGHED = 16, 32, 512
-#: What fills once holds no more than this, and is full after so many rounds, or seconds.
+#: What fills once holds no more than this, and is full after so many calls. A slow plugin has so many seconds for them.
 FULL: Mapping[str, int] = {"descriptors": 256, "threads": 64, "mapped": 4 << 20, "heap": 4 << 20}
-FILLING, FILLING_SECONDS = 10_000, 5.0
+FILLING, FILLING_SECONDS = 10_000, 60.0
 #: Fewer rounds than this do not suffice for a verdict.
 FEWEST = 4
 #: Seconds after which no further rounds begin; and where it takes more of them to tell a growth from noise.
@@ -37,18 +37,19 @@ class UndecidedError(Exception):
 Repeat = Callable[[int], object]
 
 
-def leaked_per_round(host: Host, repeat: Repeat) -> dict[str, int]:
-    """The leaks by name, a key of LEAST each, with the growth per round. Empty where nothing leaks.
+def leaked_per_round(host: Host, repeat: Repeat, calls: int = 1) -> dict[str, int]:
+    """The leaks by name, a key of LEAST each, with the growth per round of so many calls. Empty where nothing leaks.
 
     Bytes are not counted where descriptors or threads leak, because the process would run out of those. Raises
     UndecidedError.
     """
     _perform(repeat, WARM)
-    found = _growing(host, repeat, COUNTED, ("descriptors", "threads", "mapped"))
+    filling = FILLING // max(1, calls)
+    found = _growing(host, repeat, COUNTED, ("descriptors", "threads", "mapped"), filling)
     if "threads" in found:
         # A leaked thread leaks its stack, which needs no second violation.
         found.pop("mapped", None)
-    return found or _growing(host, repeat, WEIGHED, ("heap",))
+    return found or _growing(host, repeat, WEIGHED, ("heap",), filling)
 
 
 def _perform(repeat: Repeat, wanted: int, seconds: float = SECONDS) -> int:
@@ -61,7 +62,7 @@ def _perform(repeat: Repeat, wanted: int, seconds: float = SECONDS) -> int:
     return done
 
 
-def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> dict[str, int]:
+def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str], filling: int) -> dict[str, int]:
     """Which of `names` grow by at least their LEAST per round, and go on to do so when all is full."""
     before = State.of(host)
     rounds = _perform(repeat, wanted)
@@ -74,9 +75,12 @@ def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> d
         rounds *= 2
     suspects = _settled(host, before, rounds, names)
     if suspects:
-        filling = min(FILLING, *(FULL[name] // growth for name, growth in suspects.items()))
+        filling = max(FEWEST, min(filling, *(FULL[name] // growth for name, growth in suspects.items())))
+        filled = _perform(repeat, filling, FILLING_SECONDS)
+        if filled < filling:
+            raise UndecidedError(f"{filled} rounds in {FILLING_SECONDS:.0f} s do not fill what fills once")
         # What doubles when it is full grows once while the rounds double.
-        rounds += WARM + COUNTED + _perform(repeat, max(FEWEST, filling), FILLING_SECONDS)
+        rounds += WARM + COUNTED + filled
         before = State.of(host)
         repeat(rounds)
         suspects = _settled(host, before, rounds, suspects)

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "choices.h"
 
@@ -42,6 +43,8 @@ void OneProcess(support::Tables& tables) {
 }
 
 void WorkAside(support::Tables&) {
+  static bool is_started = false;
+  if (std::exchange(is_started, true)) return;
   std::thread([] {
     for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
       const int opened = open("/dev/null", O_RDONLY | O_CLOEXEC);

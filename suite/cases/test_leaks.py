@@ -192,9 +192,8 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
             )
             case.fs.flush_caches()
 
-        grown = leaks.leaked_per_round(host, repeat)
-        calls = sum(step.op == op for part in parts for step in part.program.steps)
-        return {what: growth / max(1, calls) for what, growth in grown.items()}
+        calls = max(1, sum(step.op == op for part in parts for step in part.program.steps))
+        return {what: growth / calls for what, growth in leaks.leaked_per_round(host, repeat, calls).items()}
 
     def alone(name: str) -> dict[str, float]:
         with suppress(leaks.UndecidedError):
@@ -333,7 +332,8 @@ def test_new_paths(case: Case) -> None:
             case.fs.flush_caches()
 
     def leaked(ops: Collection[str]) -> dict[str, int]:
-        return leaks.leaked_per_round(case.surroundings.host, lambda times: meet(ops, times))
+        # What is full with so many paths is filled below.
+        return leaks.leaked_per_round(case.surroundings.host, lambda times: meet(ops, times), leaks.FILLING)
 
     def grows(op: str, what: str) -> bool:
         if what not in leaked([op]):

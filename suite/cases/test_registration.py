@@ -320,7 +320,8 @@ def test_again_and_again(case: Case) -> None:
         for _ in range(rounds):
             again(host)
 
-    found = leaks.leaked_per_round(host, repeat)
+    # A pool is full after some hundred registrations.
+    found = leaks.leaked_per_round(host, repeat, leaks.FILLING // leaks.FULL["descriptors"])
     case.check.equal("cleanup.releases-everything", "grows each time", [], sorted(found))
 
 
