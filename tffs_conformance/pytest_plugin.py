@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         " of another Python; without --plugin, judge a filesystem of TensorFlow's own, e.g. --scheme=ram",
     )
     config: Any = pluginmanager.get_plugin("pytestconfig")
-    if _is_asked_for_in(_arguments(config)):
+    if any(argument.partition("=")[0] in _OURS for argument in _arguments(config)):
         from .run import run_options
 
         run_options.add(group)
@@ -97,10 +97,6 @@ def _arguments(config: pytest.Config) -> list[str]:
         *config.getini("addopts"),
         *map(str, config.invocation_params.args),
     ]
-
-
-def _is_asked_for_in(arguments: Sequence[str]) -> bool:
-    return any(argument.partition("=")[0] in _OURS for argument in arguments)
 
 
 def _is_asked_for(option: Any) -> bool:

@@ -169,6 +169,7 @@ def _read(file: _ObjectBytes) -> SharedObject:
     needed: dict[int, set[str]] = {_GLOBAL: set(), _WEAK: set()}
     exported = set()
     symbol_names = file.names_of(file.first[_DYNAMIC_SYMBOLS])
+    glibc = [match[1] for name in versions.values() if (match := _GLIBC.fullmatch(name))]
     for k, (start, info, other, section) in enumerate(file.entries(_DYNAMIC_SYMBOLS, _SYMBOL)):
         name, binding = symbol_names.at(start), info >> 4
         if section == 0 and binding in needed and k not in standard:
@@ -186,7 +187,7 @@ def _read(file: _ObjectBytes) -> SharedObject:
         static_tls=bool(flags & _STATIC_TLS_FLAG),
         run_path=tuple(filter(None, run_path.split(":"))),
         inherited=_RUNPATH_TAG not in paths,
-        glibc=_newest_glibc(versions),
+        glibc=max(glibc, key=lambda version: [int(part) for part in version.split(".")], default=""),
     )
 
 
@@ -212,8 +213,3 @@ def _version_needs(file: _ObjectBytes) -> Mapping[int, str]:
             place += next_step
         offset += step
     return found
-
-
-def _newest_glibc(versions: Mapping[int, str]) -> str:
-    found = [match[1] for name in versions.values() if (match := _GLIBC.fullmatch(name))]
-    return max(found, key=lambda version: [int(part) for part in version.split(".")], default="")

@@ -273,7 +273,9 @@ class Controller(Session):
             return
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
-                self._say_that_nothing_was_selected()
+                options = " ".join((f"--tier={self.options.tier}", *self.selected))
+                said = f"\nERROR: no case of the suite was selected: {options}"
+                self.config.get_terminal_writer().line(said, red=True)
             self._held |= baselines.held(self._reports, self._baselines, self.options)
             # What the gate lets pass fails for pytest all the same.
             others = not self._held or session.testsfailed > self._told_as_failed
@@ -353,10 +355,6 @@ class Controller(Session):
         finally:
             self.interrupts.ending = True
         return found
-
-    def _say_that_nothing_was_selected(self) -> None:
-        options = " ".join((f"--tier={self.options.tier}", *self.selected))
-        self.config.get_terminal_writer().line(f"\nERROR: no case of the suite was selected: {options}", red=True)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what a person can act on."""
