@@ -191,6 +191,33 @@ def test_the_plugin_is_conformant(repository: Path, tmp_path: Path, tier: str) -
 
 # What an author's build finds -----------------------------------------------------------------------------------------
 
+#: One in the style of those that are written for TensorFlow's headers, without the lines that include them.
+FOR_TENSORFLOW = """
+#include <stdlib.h>
+
+static void* (*plugin_memory_allocate)(size_t);
+static void Init(TF_Filesystem* filesystem, TF_Status* status) {
+  filesystem->plugin_filesystem = NULL;
+  TF_SetStatus(status, TF_OK, "");
+}
+TF_CAPI_EXPORT extern void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
+  info->plugin_memory_allocate = plugin_memory_allocate = malloc;
+  info->plugin_memory_free = free;
+  info->num_schemes = 1;
+  info->ops = (TF_FilesystemPluginOps*)plugin_memory_allocate(sizeof(TF_FilesystemPluginOps));
+  TF_SetFilesystemVersionMetadata(&info->ops[0]);
+  info->ops->filesystem_ops = (TF_FilesystemOps*)plugin_memory_allocate(TF_FILESYSTEM_OPS_SIZE);
+  info->ops->filesystem_ops->init = Init;
+  TF_VLog(1, "%d at %d", TF_WARNING, (int)TF_NowSeconds());
+}
+"""
+TABLES = "tensorflow/c/experimental/filesystem/filesystem_interface.h"
+#: What such plugins include, in their order.
+INCLUDED = [
+    (TABLES, "tensorflow/c/tf_status.h"),
+    ("tensorflow/c/logging.h", "tensorflow/c/env.h", TABLES),
+    ("tf_filesystem_plugin.h", "tensorflow/c/tf_file_statistics.h"),
+]
 #: A plugin in one file, which compiles against the header and nothing else.
 PLUGIN = """
 #include "tf_filesystem_plugin.h"
@@ -210,8 +237,8 @@ target_link_libraries(mine_too PRIVATE tffs_conformance::headers)
 """
 
 
-def told(option: str) -> str:
-    return output_of("config", option).strip()
+def told(*options: str) -> str:
+    return output_of("config", *options).strip()
 
 
 @pytest.fixture
@@ -222,17 +249,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_config_asks_what_is_wanted() -> None:
-    done = subprocess.run([sys.executable, "-m", "tffs_conformance", "config"], stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, b"--cmakedir" in done.stderr) == (2, True)
+    assert "--cmakedir" in output_of("config", code=2)
 
 
-@pytest.mark.parametrize(("compiler", "name"), [("cc -std=c11", "plugin.c"), ("c++ -std=c++17", "plugin.cc")])
-def test_includes(folder: Path, compiler: str, name: str) -> None:
+@pytest.mark.parametrize("language", ["c -std=c11", "c++ -std=c++17"])
+@pytest.mark.parametrize("included", [(), *INCLUDED], ids=["ours", "c", "c++", "both"])
+def test_includes(tmp_path: Path, language: str, included: tuple[str, ...]) -> None:
+    lines = "".join(f'#include "{header}"\n' for header in included)
+    (tmp_path / "plugin").write_text(lines + FOR_TENSORFLOW if lines else PLUGIN)
     flags = "-shared -fPIC -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror"
-    # As a shell reads it, who takes a folder with a blank apart.
-    command = f"{compiler} {flags} {told('--includes')} {name} -o libmine.so"
-    ran(folder, "sh", "-c", command)
-    assert ENTRY_POINT in symbols(folder, "libmine.so")
+    # As a shell reads it, which splits a folder with a blank.
+    folders = told("--includes", *["--tensorflow-paths"] * bool(lines))
+    ran(tmp_path, "sh", "-c", f"cc -x{language} {flags} {folders} plugin -o libmine.so")
+    assert ENTRY_POINT in symbols(tmp_path, "libmine.so")
 
 
 def cmake(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
