@@ -21,6 +21,7 @@ from tests import copies
 from tests.faults.driven import all_cases, judge, named
 from tests.manifest.stimuli import committed, given
 from tests.manifest.test_stimuli import GONE
+from tests.test_abi import FOREIGN
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
@@ -241,12 +242,15 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
         (("--plugin-profile=no-such",), "object-store, posix-like"),
         (("--plugin=objectstore_minimal", "--plugin-profile=posix-like"), "give it once for each"),
         (("--plugin=./no-such.so",), "ERROR: --plugin=./no-such.so"),
-        (("--plugin=./plain.so",), "./plain.so is no shared object: it does not begin as an ELF file does"),
+        (("--plugin=./plain.so",), "plain.so cannot be loaded as a plugin: it does not begin as an ELF file does"),
+        (("--plugin=./arm.so",), "it is built for aarch64, and this machine is "),
+        (("--plugin=fakes/noinit",), "--plugin=fakes/noinit cannot be loaded as a plugin: it exports no TF_InitPlugin"),
         (("--plugin=.",), "ERROR: --plugin=. is a directory"),
     ],
 )
 def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     (tmp_path / "plain.so").write_text("not a shared object")
+    (tmp_path / "arm.so").write_bytes(FOREIGN)
     said = refused(tmp_path, words, "--plugin=posix", *arguments)
     # What argparse itself refuses comes with the usage.
     assert said.startswith("ERROR: usage:") or len(said.strip().splitlines()) == 1

@@ -13,6 +13,7 @@ from ..harness.launchers.launcher import HostLostError, NotCompiledSoError, NoTo
 from ..harness.launchers.sandbox import Sandbox
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
+from ..harness.shared_object.abi import ENTRY_POINT
 from ..harness.shared_object.elf import NotElfError
 from ..harness.targets import profile
 from ..harness.targets.profile import Profile, ProfileError
@@ -197,6 +198,8 @@ def _prepared(
     known_backing = shipped()[given].backing if given in shipped() else None
     found = []
     for one in schemes:
+    if seen.abi and not (through or seen.abi.is_plugin):
+        raise BadUsageError(f"--plugin={given} cannot be loaded as a plugin: it exports no {ENTRY_POINT}")
         below = services.root if root is None and services.root and paths.parse(services.root).scheme == one else root
         if box is not None:
             below = sandboxing.root(box, below if below is not None else _temporary(one, elsewhere=True))
@@ -247,7 +250,7 @@ def _registered(given: str, draft: Target, runtime: Runtime) -> tuple[Target, Pl
     except PermissionError as error:
         raise BadUsageError(f"--plugin={given} cannot be read: {error.strerror}") from None
     except NotElfError as error:
-        raise BadUsageError(f"--plugin={given} is no shared object: {error}") from None
+        raise BadUsageError(f"--plugin={given} cannot be loaded as a plugin: {error}") from None
     known = list(seen.registration.registered) if seen.registration else []
     announced = {entry.scheme for entry in seen.registration.schemes} if seen.registration else set()
     if scheme is None and root is not None and paths.parse(root).scheme in announced:
