@@ -8,7 +8,6 @@ import pytest
 
 from tests.commands import output_of
 from tests.records import GOOD, HEADER, case, record, report_of
-from tffs_conformance.cli.names import fitting
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.records import CheckRecord
@@ -40,22 +39,6 @@ def test_brackets_of_an_id_stand_for_themselves(given: str) -> None:
     assert all(name.startswith("status/one-path[stat-missing") for name in cases)
 
 
-@pytest.mark.parametrize(
-    ("name", "pattern", "fits"),
-    [
-        ("a/b[c]", "a/b[c]", True),
-        ("a/b[c]", "a/*", True),
-        ("a/bc", "a/b[cd]", True),
-        ("a/b[c-d]", "a/b[c-*", True),
-        ("a/b[c]", "a/b", False),
-        ("a/b", "a/B", False),
-        ("x/a/b", "a/b", False),
-    ],
-)
-def test_a_pattern_fits(name: str, pattern: str, fits: bool) -> None:
-    assert fitting(name, pattern) is fits
-
-
 def test_the_cases_of_clauses_are_listed_with_them() -> None:
     clauses, cases = listed("read.*")
     assert clauses == [name for name in catalogue() if name.startswith("read.")]
@@ -70,6 +53,7 @@ def test_the_cases_of_clauses_are_listed_with_them() -> None:
         *(("list", given, "no clause and no case fits") for given in ("nope*", "", "read/plan", "read.succeed")),
         ("list", "read/plan", "read/plain"),
         ("list", "read.succeed", "read.succeeds"),
+        ("list", "read", "; did you mean read/* or read.*"),
         ("explain", "read.succeed", "read.succeeds"),
         ("explain", "read/plane", "read/plain"),
     ],

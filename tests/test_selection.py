@@ -274,19 +274,10 @@ def test_root_of_unregistered_scheme_is_no_usage_error(tmp_path: Path, arguments
 # Reports --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "arguments", [("--collect-only",), ("--markers",), ("--case=read/plian",), ("--clause=reed.*",)]
-)
-def test_what_judges_nothing_leaves_the_last_report(
-    tmp_path: Path, yesterday: Path, arguments: tuple[str, ...]
-) -> None:
-    done = run(tmp_path, *SMOKE, *arguments)
+@pytest.mark.parametrize(("argument", "code"), [("--collect-only", 0), ("--markers", 0), ("--case=read/plian", 4)])
+def test_what_judges_nothing_leaves_the_last_report(tmp_path: Path, yesterday: Path, argument: str, code: int) -> None:
+    run(tmp_path, *SMOKE, argument, code=code)
     assert yesterday.read_text() == "of yesterday"
-    if done.returncode == 4:
-        assert "did you mean read" in done.stderr
-        assert "conformance of" not in done.stdout
-    else:
-        assert done.returncode == 0
 
 
 def test_earlier_report_goes_when_a_case_has_ended(tmp_path: Path, yesterday: Path) -> None:

@@ -225,15 +225,17 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
         (("--scheme=a", "--scheme=b"), "give it once for each"),
         (("--env=NAME",), "NAME=VALUE"),
         (("--root=other:///tmp",), "--root=other:///tmp"),
-        (("--fail-on=everything",), "--fail-on=everything"),
-        (("--case=read/no-such",), "--case=read/no-such"),
+        (("--fail-on=warnings",), "choose from warning, not-run, absent, changed; did you mean warning?"),
+        (("--fail-on=changed",), "--fail-on=changed is for --gate=no-new"),
+        (("--case=read/plian",), "--case=read/plian: no case of the tier full fits; did you mean read/plain"),
         (("--case=",), "--case= has no value"),
-        (("--clause=no.such",), "--clause=no.such"),
-        (("--clause=",), "--clause= has no value"),
-        (("--backing=",), "--backing= has no value"),
-        (("--report=pdf", "--case=read/plain"), "--report=pdf: choose from html, markdown, "),
-        (("--report=", "--case=read/plain"), "has no value"),
+        (("--clause=read",), "--clause=read: no case of the tier full fits; did you mean read.*?"),
+        (("--report=html,pdf",), "--report=pdf: choose from html, markdown, "),
+        (("--report=",), "has no value"),
         (("--report-dir=",), "--report-dir= has no value"),
+        *(((f"--shard={shard}",), f"--shard={shard}: I/N is expected") for shard in ("0/2", "3/2", "1")),
+        (("--waivers=gone.toml",), "--waivers: gone.toml cannot be read: No such file"),
+        (("--waivers=a.toml", "--waivers=b.toml"), "--waivers was given 2 times for 1 target: give it once for each"),
         (("--runtime=nothing",), "--runtime: 'nothing' is no runtime"),
         (("--seed=-5",), "'-5' is neither a whole number from 0 on nor 'random'"),
         (("--call-timeout=0",), "--call-timeout"),
@@ -241,11 +243,27 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
         (("--call-timeout=1e15",), "more than 0 and at most 3,000"),
         (("--plugin-profile=no-such",), "object-store, posix-like"),
         (("--plugin=objectstore_minimal", "--plugin-profile=posix-like"), "give it once for each"),
-        (("--plugin=./no-such.so",), "ERROR: --plugin=./no-such.so"),
         (("--plugin=./plain.so",), "plain.so cannot be loaded as a plugin: it does not begin as an ELF file does"),
         (("--plugin=./arm.so",), "it is built for aarch64, and this machine is "),
         (("--plugin=fakes/noinit",), "--plugin=fakes/noinit cannot be loaded as a plugin: it exports no TF_InitPlugin"),
         (("--plugin=.",), "ERROR: --plugin=. is a directory"),
+        (("--plugin=./no-such.so",), "ERROR: --plugin=./no-such.so"),
+        (("--plugin=posx",), "; did you mean posix?"),
+        (("--tier=smok",), "--tier=smok: choose from smoke, quick, full, large, deep, must; did you mean smoke?"),
+        (("--tier=smoke,quick",), "--tier=smoke,quick: choose from smoke"),
+        (("--conditions=kill,prower",), "--conditions=prower: choose from syscalls, kill, power, network, "),
+        (("--gate=no-new",), "--gate=no-new needs --baseline=REPORT.JSON"),
+        (("--gate=all", "--baseline=x"), "--gate=all: choose from no-new"),
+        (("--baseline=x",), "--baseline is for --gate=no-new"),
+        (("--gate=no-new", "--baseline=gone.json"), "--baseline=gone.json: No such file or directory"),
+        (("--gate=no-new", "--baseline=."), "--baseline=.: Is a directory"),
+        (("--services",), "--services: posix needs none"),
+        (("--through=/bin/true",), "--through: no TensorFlow is installed for /bin/true"),
+        (("--through=/bin/true", "--runtime=/opt"), "--through and --runtime exclude each other"),
+        (("--through=/bin/true", "--host-command=x"), "--through and --host-command exclude each other"),
+        (("--sandbox=on", "--through=tensorflow"), "--sandbox and --through exclude each other"),
+        (("--sandbox=on", "--host-command=env {host}"), "--sandbox and --host-command exclude each other"),
+        (("--teir=smoke",), "there is no option --teir; did you mean --tier"),
     ],
 )
 def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -254,6 +272,18 @@ def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str
     said = refused(tmp_path, words, "--plugin=posix", *arguments)
     # What argparse itself refuses comes with the usage.
     assert said.startswith("ERROR: usage:") or len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--tier=smoke",), "--tier is an option of the conformance suite: add --plugin=NAME|PATH"),
+        (("--plugn=posix", "--tier=smoke"), "there is no option --plugn; did you mean --plugin"),
+        (("--something",), "unrecognized arguments: --something"),
+    ],
+)
+def test_command_line_without_a_plugin(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    refused(tmp_path, words, *arguments)
 
 
 def refused(directory: Path, words: str, *arguments: str) -> str:

@@ -3,7 +3,7 @@
 import gc
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -56,11 +56,27 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         run_options.add(group)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Keep the user's own conftest files, and with them their fixtures, away from our cases."""
-    if _is_asked_for(early_config.known_args_namespace):
-        early_config.known_args_namespace.noconftest = True
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None, Any, Any]:
+    """Keep the user's own conftest files away from our cases, and say what may have been meant by an unknown option."""
+    given = early_config.known_args_namespace
+    is_ours = _is_asked_for(given)
+    if is_ours:
+        given.noconftest = True
+    result = yield
+    if unknown := [arg.partition("=")[0] for arg in parser.parse_known_and_unknown_args(args)[1] if arg[:2] == "--"]:
+        from .names import nearest
+        from .run.run_options import declared
+
+        ours = [f"--{one.name}" for _, one in declared()]
+        for name in unknown:
+            if name in ours:
+                raise pytest.UsageError(f"{name} is an option of the conformance suite: add --plugin=NAME|PATH")
+            if near := nearest(name, ours if is_ours else _OURS):
+                raise pytest.UsageError(f"there is no option {name}{near}")
+    return result
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -17,9 +17,9 @@ from ..harness.native import NativePartsMissingError, native_directory
 from ..harness.ops.outcomes import DiedError
 from ..harness.power.mounted import DEVICE, lacking
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
+from ..names import nearest
 from ..reports.escape import printable
 from ..suite.contract.catalogue import Level, catalogue
-from .names import nearest
 
 
 @dataclass(frozen=True, slots=True)

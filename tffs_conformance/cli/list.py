@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 
+from ..names import nearest
 from ..reports.escape import printable
 from ..reports.model.verdicts import JUDGED
+from ..reports.patterns import fits
 from ..suite.contract.catalogue import Clause, catalogue, matching
 from ..suite.contract.coverage import coverage, sentences
 from ..suite.engine import index
 from ..suite.engine.case_facts import CaseFacts
-from .names import fitting, nearest
 from .report.reading import load
 
 
@@ -38,7 +39,7 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, covered: bool,
         raise SystemExit(_coverage())
     clauses, cases = _matching(pattern)
     if not clauses and not cases:
-        near = nearest(pattern, [*catalogue(), *(case.id for case in index.cases())])
+        near = nearest(pattern, [*catalogue(), *(case.id for case in index.cases())], groups=True)
         raise click.UsageError(f"no clause and no case fits {printable(pattern)!r}{near}")
     if uncovered is not None:
         clauses, cases = _uncovered(uncovered, clauses), []
@@ -63,7 +64,7 @@ def _matching(pattern: str) -> tuple[list[Clause], list[CaseFacts]]:
     """The clauses that fit; the cases that fit, and those of the clauses."""
     clauses = matching(pattern)
     names = {entry.id for entry in clauses}
-    return clauses, [case for case in index.cases() if fitting(case.id, pattern) or not names.isdisjoint(case.clauses)]
+    return clauses, [case for case in index.cases() if fits(pattern, case.id) or not names.isdisjoint(case.clauses)]
 
 
 def _uncovered(path: Path, clauses: list[Clause]) -> list[Clause]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..reports import document
+from ..names import nearest
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.report import Report
@@ -14,7 +15,6 @@ from ..reports.model.waivers import WaiverError
 from ..reports.patterns import fits
 from ..reports.waivers import read
 from ..run.waivers import fitting
-from .names import nearest
 from .report.reading import tell_selection
 from .waiver_file import update
 from .waiver_file import waive as add_waivers

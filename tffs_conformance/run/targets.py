@@ -21,6 +21,7 @@ from ..harness.targets.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets.shipped import built, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreterError
+from ..names import nearest
 from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaimError, stated
@@ -274,8 +275,8 @@ def _found(given: str) -> Path:
     if not plugin.is_file():
         if given in shipped():
             raise BadUsageError(f"--plugin={given}: it was not built, {shipped()[given].advice}")
-        names = ", ".join(built())
-        raise BadUsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
+        known = f"({', '.join(built())}){nearest(given, built())}"
+        raise BadUsageError(f"--plugin={given}: there is no such file, nor a plugin of that name {known}")
     return plugin
 
 

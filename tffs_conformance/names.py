@@ -1,0 +1,14 @@
+"""Names as people type them: of plugins, clauses, cases, claims and options."""
+
+import difflib
+import re
+from collections.abc import Iterable
+
+
+def nearest(given: str, names: Iterable[str], *, groups: bool = False) -> str:
+    """The end of a sentence about an unknown name: what may have been meant, with `groups` such as `read.*`, too."""
+    known = dict.fromkeys(names)
+    if groups:
+        known |= dict.fromkeys(re.sub(r"[./].*", lambda found: f"{found[0][0]}*", name) for name in known)
+    near = difflib.get_close_matches(given.strip("*?"), known, n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
