@@ -1,13 +1,12 @@
 """The commands that say what there is and what a report has: list, explain, report."""
 
 import importlib
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.commands import output_of
-from tests.records import GOOD, HEADER, case, record, report_of
+from tests.records import GOOD, HEADER, record, report_of
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.records import CheckRecord
@@ -65,23 +64,6 @@ def test_what_fits_nothing_is_an_error_with_near_names(command: str, given: str,
 @pytest.mark.parametrize("command", ["list", "explain"])
 def test_what_a_user_types_steers_no_terminal(command: str) -> None:
     assert not {"\x1b", "\u202e"} & set(output_of(command, "\x1b[31m\u202e", code=2))
-
-
-def test_programs_get_json() -> None:
-    found = json.loads(output_of("list", "read.succeeds", "--json"))
-    assert found["clauses"] == [
-        {"id": "read.succeeds", "level": "MUST", "class": "read", "rule": clause("read.succeeds").rule}
-    ]
-    assert all("read.succeeds" in one["clauses"] for one in found["cases"])
-
-
-@pytest.mark.parametrize("verdict", Verdict)
-def test_uncovered_is_what_no_executed_check_is_about(tmp_path: Path, verdict: Verdict) -> None:
-    path = write(report_of(case("read/a", ("read.succeeds", verdict))), tmp_path)
-    clauses, cases = listed(f"--uncovered={path}")
-    executed = verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR, Verdict.DOES_NOT_APPLY)
-    assert clauses == [name for name in catalogue() if not executed or name != "read.succeeds"]
-    assert cases == []
 
 
 def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:

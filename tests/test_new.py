@@ -1,11 +1,12 @@
 """`tffs-conformance new`: what it writes and refuses, and what an author's build finds of an installed package."""
 
-import datetime
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,8 +20,7 @@ from tests.test_suite import environment
 from tffs_conformance import __version__
 from tffs_conformance.cli import main
 from tffs_conformance.cli.new import FILES, TEMPLATES
-from tffs_conformance.harness.targets import profile
-from tffs_conformance.reports import waivers
+from tffs_conformance.harness.targets.shipped import ENTRY_POINTS
 from tffs_conformance.reports.document import load
 
 ENTRY_POINT = "T TF_InitPlugin"
@@ -58,22 +58,21 @@ def files(folder: Path) -> list[str]:
 def test_every_template_is_written_and_named_for_the_plugin(tmp_path: Path) -> None:
     assert sorted(path.name for path in TEMPLATES.iterdir()) == sorted(FILES.values())
     folder = written(tmp_path / "acme-store", "--scheme=acme")
-    assert files(folder) == sorted(path.replace("@NAME@", "acme-store") for path in FILES)
+    named = (path.replace("@NAME@", "acme-store").replace("@MODULE@", "acme_store_plugin") for path in FILES)
+    assert files(folder) == sorted(named)
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"] == {ENTRY_POINTS: {"acme-store": "acme_store_plugin:profile"}}
+    assert runpy.run_path(str(folder / "acme_store_plugin.py"))["profile"]() == folder / "acme-store.toml"
 
 
 def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
+    # A fresh clone is empty enough.
+    (tmp_path / "here/.git").mkdir(parents=True)
     folder = written(tmp_path / "here", "--name=store_1", "--scheme=acme.v2")
     texts = {name: (folder / name).read_text() for name in files(folder)}
     assert [name for name, text in texts.items() if re.search(r"@[A-Z]+@", name + text)] == []
     assert 'kScheme[] = "acme.v2"' in texts["store_1.cc"]
     assert "--plugin-profile=store_1.toml" in texts[".github/workflows/conformance.yml"]
-
-
-def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
-    folder = written(tmp_path / "mine")
-    found = profile.read(str(folder / "mine.toml"), {})
-    assert (found.plugin, found.scheme, found.root) == (str(folder / "build/libmine.so"), "mine", "mine:///tmp")
-    assert waivers.read(folder / "waivers.toml", datetime.date.today()) == []
 
 
 @pytest.mark.parametrize(
@@ -116,12 +115,6 @@ def test_a_folder_that_will_not_do_is_refused(tmp_path: Path, folder: str, optio
     (tmp_path / "kept").write_text("kept")
     assert said in refused(str(tmp_path / folder), *options)
     assert files(tmp_path) == ["kept"]
-
-
-def test_a_fresh_clone_is_empty_enough(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    written(tmp_path, "--name=mine")
-    assert (tmp_path / "mine.cc").is_file()
 
 
 @pytest.mark.parametrize(
@@ -191,6 +184,13 @@ def test_the_plugin_is_conformant(repository: Path, tmp_path: Path, tier: str) -
 
 # What an author's build finds -----------------------------------------------------------------------------------------
 
+#: A plugin in one file, which compiles against the header and nothing else.
+PLUGIN = """
+#include "tf_filesystem_plugin.h"
+#include "tf_filesystem_plugin.h"
+
+void TF_InitPlugin(TF_FilesystemPluginInfo* info) { info->num_schemes = 0; }
+"""
 #: One in the style of those that are written for TensorFlow's headers, without the lines that include them.
 FOR_TENSORFLOW = """
 #include <stdlib.h>
@@ -218,13 +218,6 @@ INCLUDED = [
     ("tensorflow/c/logging.h", "tensorflow/c/env.h", TABLES),
     ("tf_filesystem_plugin.h", "tensorflow/c/tf_file_statistics.h"),
 ]
-#: A plugin in one file, which compiles against the header and nothing else.
-PLUGIN = """
-#include "tf_filesystem_plugin.h"
-#include "tf_filesystem_plugin.h"
-
-void TF_InitPlugin(TF_FilesystemPluginInfo* info) { info->num_schemes = 0; }
-"""
 CMAKE_LISTS = """
 cmake_minimum_required(VERSION 3.20)
 project(mine LANGUAGES C CXX)

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from tests.commands import output_of
 from tests.test_suite import judged_report, refused, report, run
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.harness.targets import profile
 from tffs_conformance.harness.targets.profile import ProfileError
+from tffs_conformance.harness.targets.shipped import ENTRY_POINTS, plugin_path
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import claims
 from tffs_conformance.suite.contract.catalogue import catalogue
@@ -248,6 +250,37 @@ def test_a_profile_names_the_plugin_and_how_to_reach_it(tmp_path: Path, monkeypa
         assert "makes-parents" not in written.read_text()
     found = judged_report(tmp_path, *given, "--env=TFFS_FAULT=", "--root=faulty:///tmp/from-option")
     assert found["target"]["root"].startswith("faulty:///tmp/from-option/")
+
+
+@pytest.mark.parametrize(
+    ("returned", "code", "said"),
+    [
+        ("pathlib.Path(__file__).with_name('mine.toml')", 0, ""),
+        (repr(str(plugin_path("posix"))), 0, ""),
+        ("'/no/such.so'", 4, "--plugin=mine: there is no /no/such.so: build it first"),
+        ("'/no/such.toml'", 4, "--plugin=mine: /no/such.toml: there is no such file"),
+        ("1 / 0", 4, "--plugin=mine: mine_plugin:plugin_path cannot be called: ZeroDivisionError"),
+    ],
+)
+def test_distribution_declares_a_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returned: str, code: int, said: str
+) -> None:
+    info = tmp_path / "mine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nmine = mine_plugin:plugin_path\n")
+    (tmp_path / "mine_plugin.py").write_text(f"import pathlib\n\ndef plugin_path():\n    return {returned}\n")
+    (tmp_path / "mine.toml").write_text(f'[plugin]\npath = "posix"\nroot = "posix://{tmp_path}/root"\n')
+    done = run(tmp_path, "--plugin=mine", "--case=read/plain", code=code, PYTHONPATH=str(tmp_path))
+    assert said in done.stderr
+    if not code:
+        target = report(tmp_path)["target"]
+        assert (target["name"], target["profile"]) == ("posix", "mine" if "toml" in returned else None)
+        assert target["root"].startswith(f"posix://{tmp_path}/root/") is ("toml" in returned)
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = output_of("list", "--plugins").splitlines()
+    assert f"{'mine':<20} mine, mine_plugin:plugin_path" in lines
+    assert f"{'fakes/null':<20} ships with tffs-conformance" in lines
 
 
 def test_plugins_and_profiles_pair_up(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tests.manifest.stimuli import committed, given
 from tests.manifest.test_stimuli import GONE
 from tests.test_abi import FOREIGN
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
-from tffs_conformance.harness.targets.shipped import built, plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.forms import FORMS
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -372,10 +372,6 @@ def test_the_report_names_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert "hunter2" not in text
     # It is what the plugin said before it ended.
     assert "names none of these faults" in written[0].read_text()
-
-
-def test_the_shipped_plugins_are_found() -> None:
-    assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(built())
 
 
 @pytest.mark.parametrize(
