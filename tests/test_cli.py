@@ -1,17 +1,20 @@
 """The commands that say what there is and what a report has: list, explain, report."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.commands import output_of
 from tests.records import GOOD, HEADER, record, report_of
+from tffs_conformance.cli.run import GROUPS, WIDTH
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import REPORT_NAME
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.run.run_options import declared
 from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
 from tffs_conformance.suite.contract.coverage import Sentence
 from tffs_conformance.suite.engine import collect
@@ -80,6 +83,23 @@ def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPat
     output = output_of("list", "--coverage", code=1)
     assert "1\tnobody knows\t\t\tmissing" in output
     assert "3 sentences: 1 covered, 1 cannot be observed, 1 missing or wrong (66 %)" in output
+
+
+# run -----------------------------------------------------------------------------------------------------------------
+
+
+def test_options_of_a_run_stand_on_one_screen() -> None:
+    lines = output_of("run", "--help").splitlines()
+    assert re.findall(r"(?m)^  --([\w-]+)", "\n".join(lines)) == [one.name for _, one in declared()]
+    assert set(GROUPS.values()) <= set(lines)
+    assert (len(lines) <= 50, max(map(len, lines)) <= WIDTH + 1) == (True, True)
+
+
+def test_run_is_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _, words: given.append(words[1:]))
+    output_of("run", "--plugin=posix", "-n2")
+    assert given == [["-m", "pytest", "--plugin=posix", "-n2"]]
 
 
 # explain -------------------------------------------------------------------------------------------------------------
@@ -169,11 +189,6 @@ def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
 def test_bare_clone_reports_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("TFFS_NATIVE_DIR", str(tmp_path))
     assert "the native parts are not built" in output_of(*command.split(), code=1)
-
-
-def test_probing_does_not_begin_where_its_draft_cannot_be_written(tmp_path: Path) -> None:
-    output = output_of("probe", "posix", f"-o{tmp_path / 'no' / 'x.toml'}", code=2)
-    assert f"there is no folder {tmp_path / 'no'}" in output
 
 
 def test_the_order_of_causes_names_no_pattern_twice() -> None:
