@@ -3,6 +3,7 @@
 import gc
 import os
 import shlex
+import zlib
 from collections.abc import Generator
 from typing import Any
 
@@ -65,6 +66,11 @@ def pytest_load_initial_conftests(
     is_ours = _is_asked_for(given)
     if is_ours:
         given.noconftest = True
+    if is_ours and early_config.pluginmanager.hasplugin("cacheprovider"):
+        # The ids of cases do not name the plugin: --lf would take the failures of another one.
+        judged = str((given.tffs_plugin, given.tffs_plugin_profile, given.tffs_through)).encode()
+        folder = os.path.join(early_config.getini("cache_dir"), f"tffs-{zlib.crc32(judged):08x}")
+        early_config._inicache["cache_dir"] = folder
     result = yield
     if unknown := [arg.partition("=")[0] for arg in parser.parse_known_and_unknown_args(args)[1] if arg[:2] == "--"]:
         from .names import nearest

@@ -160,7 +160,8 @@ class Controller(Session):
         if self._journals or not self._collected or self.config.option.collectonly:
             return
         selected = self.selected if self._course.is_selection else ()
-        if selected and not self.options.reports_named and holds_whole_run(self.options.reports):
+        has_whole = holds_whole_run(self.options.reports) and not self.options.reports_named
+        if has_whole and (selected or stops(self.config)):
             self._written = replace(self.options, reports=self.options.reports / SELECTION)
         try:
             self._journals = open_journals(self._written, self._prepared, self._facts, self.waivers, selected)
