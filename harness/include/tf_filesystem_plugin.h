@@ -30,8 +30,8 @@
 #define TF_FS_STATIC_ASSERT _Static_assert
 #endif
 
-/* A compiler that lacks __has_include would not understand it in the same line. TensorFlow's include
- * guards say what was found: under the same names tensorflow_paths/ has this header again. */
+/* A compiler that lacks __has_include would not understand it in the same line. What was found, the
+ * include guards say: under the same names tensorflow_paths/ has this header again. */
 #ifdef __has_include
 #if __has_include("tensorflow/c/env.h")
 #include "tensorflow/c/env.h"
