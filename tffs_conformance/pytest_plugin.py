@@ -79,7 +79,8 @@ def pytest_load_initial_conftests(
         ours = [f"--{one.name}" for _, one in declared()]
         for name in unknown:
             if name in ours:
-                raise pytest.UsageError(f"{name} is an option of the conformance suite: add --plugin=NAME|PATH")
+                with_it = "--plugin=NAME|PATH, with which it is one of the conformance suite"
+                raise pytest.UsageError(f"there is no option {name} without {with_it}")
             if near := nearest(name, ours if is_ours else _OURS):
                 raise pytest.UsageError(f"there is no option {name}{near}")
     return result
