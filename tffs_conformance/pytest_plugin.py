@@ -73,7 +73,7 @@ def pytest_load_initial_conftests(
         early_config._inicache["cache_dir"] = folder
     result = yield
     if unknown := [arg.partition("=")[0] for arg in parser.parse_known_and_unknown_args(args)[1] if arg[:2] == "--"]:
-        from .names import nearest
+        from .reports.patterns import nearest
         from .run.run_options import declared
 
         ours = [f"--{one.name}" for _, one in declared()]

@@ -10,9 +10,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from ... import typed_toml
-from ...names import nearest
 from ...reports.model.header import ClauseFacts, ReadingFacts, digest
 from ...reports.model.records import StatementKind
+from ...reports.patterns import nearest
 from ...reports.plain import plain
 from ...typed_toml import TomlError
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from ... import typed_toml
 from ...harness.ops import paths
-from ...names import nearest
 from ...reports.model.claims import StatedClaim
+from ...reports.patterns import nearest
 from .catalogue import catalogue
 
 #: The value of a claim: a word such as `emulated`, or true or false.

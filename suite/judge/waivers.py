@@ -5,10 +5,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ...names import nearest
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import REMEDIES, Entry, Waiver, WaiverAccount, WaiverError, WaiverState
+from ...reports.patterns import nearest
 from ...reports.plain import fields_of
 from .tried import is_known
 

@@ -17,8 +17,8 @@ from ..harness.native import NativePartsMissingError, native_directory
 from ..harness.ops.outcomes import DiedError
 from ..harness.power.mounted import DEVICE, lacking
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
-from ..names import nearest
 from ..reports.escape import printable
+from ..reports.patterns import nearest
 from ..suite.contract.catalogue import Level, catalogue
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import click
 
-from ..names import nearest
 from ..reports.escape import command_line, printable
+from ..reports.patterns import nearest
 from ..suite.contract.catalogue import Clause, catalogue, clause
 from ..suite.engine import index
 from ..suite.engine.case_facts import CaseFacts

@@ -3,9 +3,8 @@
 import click
 
 from ..harness.targets.shipped import named
-from ..names import nearest
 from ..reports.escape import printable
-from ..reports.patterns import fits
+from ..reports.patterns import fits, nearest
 from ..suite.contract.catalogue import catalogue, matching
 from ..suite.contract.coverage import coverage, sentences
 from ..suite.engine import index

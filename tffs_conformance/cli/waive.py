@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
-from ..names import nearest
 from ..reports import document
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.report import Report
 from ..reports.model.waivers import Waiver, WaiverError
-from ..reports.patterns import fits
+from ..reports.patterns import fits, nearest
 from ..reports.waivers import read
 from ..run.waivers import fitting
 from .report.reading import tell_selection

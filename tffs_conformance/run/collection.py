@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from ..names import nearest
-from ..reports.patterns import fits
+from ..reports.patterns import fits, nearest
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect, index
 from ..suite.engine.case_facts import CaseFacts

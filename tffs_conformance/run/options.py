@@ -6,7 +6,7 @@ from typing import Any, ParamSpec
 
 import pytest
 
-from ..names import nearest
+from ..reports.patterns import nearest
 
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"

@@ -21,9 +21,9 @@ from ..harness.targets.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets.shipped import declared, named, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreterError
-from ..names import nearest
 from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
+from ..reports.patterns import nearest
 from ..suite.contract.claims import UnknownClaimError, stated
 from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
