@@ -73,7 +73,7 @@ def end_politely() -> dict[int, Any]:
     before: dict[int, Any] = {}
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
-            before[number] = signal.signal(number, _interrupt)
+            before[number] = signal.signal(number, signal.default_int_handler)
     return before
 
 
@@ -88,7 +88,3 @@ def restore(before: dict[int, Any]) -> None:
 
 def _on_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

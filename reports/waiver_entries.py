@@ -1,6 +1,5 @@
 """Entries of a file of waivers: one for each clause and fingerprint of violations."""
 
-import datetime
 import json
 from collections.abc import Collection, Mapping
 
@@ -25,20 +24,12 @@ def breaches(report: Report, *verdicts: Verdict) -> dict[Breach, None]:
     }
 
 
-def entries(
-    found: Collection[Breach],
-    report: Report,
-    *,
-    reason: str,
-    owner: str,
-    issue: str | None = None,
-    expires: datetime.date | None = None,
-) -> list[dict[str, object]]:
+def entries(found: Collection[Breach], report: Report, why: Mapping[str, object]) -> list[dict[str, object]]:
     """One entry for each clause and fingerprint of what was found in a report, for all cases if it is from several.
 
     Where the report has the same of the clause elsewhere and it is accepted there, each case has an entry of its own.
+    `why` are the other keys of each, such as its owner; None for those that it does not have.
     """
-    why = {"reason": reason, "owner": owner, "issue": issue, "expires": expires}
     said = {key: value for key, value in why.items() if value is not None}
     accepted = {
         (check.clause, fingerprint(check.got))

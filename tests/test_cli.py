@@ -1,19 +1,20 @@
 """The commands that say what there is and what a report has: list, explain, report."""
 
 import importlib
-import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.commands import output_of
-from tests.records import GOOD, HEADER, case, record, report_of
-from tffs_conformance.cli.names import fitting
+from tests.records import GOOD, HEADER, record, report_of
+from tffs_conformance.cli.run import GROUPS, WIDTH
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import REPORT_NAME
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.run.run_options import declared
 from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
 from tffs_conformance.suite.contract.coverage import Sentence
 from tffs_conformance.suite.engine import collect
@@ -40,22 +41,6 @@ def test_brackets_of_an_id_stand_for_themselves(given: str) -> None:
     assert all(name.startswith("status/one-path[stat-missing") for name in cases)
 
 
-@pytest.mark.parametrize(
-    ("name", "pattern", "fits"),
-    [
-        ("a/b[c]", "a/b[c]", True),
-        ("a/b[c]", "a/*", True),
-        ("a/bc", "a/b[cd]", True),
-        ("a/b[c-d]", "a/b[c-*", True),
-        ("a/b[c]", "a/b", False),
-        ("a/b", "a/B", False),
-        ("x/a/b", "a/b", False),
-    ],
-)
-def test_a_pattern_fits(name: str, pattern: str, fits: bool) -> None:
-    assert fitting(name, pattern) is fits
-
-
 def test_the_cases_of_clauses_are_listed_with_them() -> None:
     clauses, cases = listed("read.*")
     assert clauses == [name for name in catalogue() if name.startswith("read.")]
@@ -70,6 +55,7 @@ def test_the_cases_of_clauses_are_listed_with_them() -> None:
         *(("list", given, "no clause and no case fits") for given in ("nope*", "", "read/plan", "read.succeed")),
         ("list", "read/plan", "read/plain"),
         ("list", "read.succeed", "read.succeeds"),
+        ("list", "read", "; did you mean read/* or read.*"),
         ("explain", "read.succeed", "read.succeeds"),
         ("explain", "read/plane", "read/plain"),
     ],
@@ -81,23 +67,6 @@ def test_what_fits_nothing_is_an_error_with_near_names(command: str, given: str,
 @pytest.mark.parametrize("command", ["list", "explain"])
 def test_what_a_user_types_steers_no_terminal(command: str) -> None:
     assert not {"\x1b", "\u202e"} & set(output_of(command, "\x1b[31m\u202e", code=2))
-
-
-def test_programs_get_json() -> None:
-    found = json.loads(output_of("list", "read.succeeds", "--json"))
-    assert found["clauses"] == [
-        {"id": "read.succeeds", "level": "MUST", "class": "read", "rule": clause("read.succeeds").rule}
-    ]
-    assert all("read.succeeds" in one["clauses"] for one in found["cases"])
-
-
-@pytest.mark.parametrize("verdict", Verdict)
-def test_uncovered_is_what_no_executed_check_is_about(tmp_path: Path, verdict: Verdict) -> None:
-    path = write(report_of(case("read/a", ("read.succeeds", verdict))), tmp_path)
-    clauses, cases = listed(f"--uncovered={path}")
-    executed = verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR, Verdict.DOES_NOT_APPLY)
-    assert clauses == [name for name in catalogue() if not executed or name != "read.succeeds"]
-    assert cases == []
 
 
 def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,6 +83,23 @@ def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPat
     output = output_of("list", "--coverage", code=1)
     assert "1\tnobody knows\t\t\tmissing" in output
     assert "3 sentences: 1 covered, 1 cannot be observed, 1 missing or wrong (66 %)" in output
+
+
+# run -----------------------------------------------------------------------------------------------------------------
+
+
+def test_options_of_a_run_stand_on_one_screen() -> None:
+    lines = output_of("run", "--help").splitlines()
+    assert re.findall(r"(?m)^  --([\w-]+)", "\n".join(lines)) == [one.name for _, one in declared()]
+    assert set(GROUPS.values()) <= set(lines)
+    assert (len(lines) <= 50, max(map(len, lines)) <= WIDTH + 1) == (True, True)
+
+
+def test_run_is_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _, words: given.append(words[1:]))
+    output_of("run", "--plugin=posix", "-n2")
+    assert given == [["-m", "pytest", "--plugin=posix", "-n2"]]
 
 
 # explain -------------------------------------------------------------------------------------------------------------
@@ -203,11 +189,6 @@ def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
 def test_bare_clone_reports_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("TFFS_NATIVE_DIR", str(tmp_path))
     assert "the native parts are not built" in output_of(*command.split(), code=1)
-
-
-def test_probing_does_not_begin_where_its_draft_cannot_be_written(tmp_path: Path) -> None:
-    output = output_of("probe", "posix", f"-o{tmp_path / 'no' / 'x.toml'}", code=2)
-    assert f"there is no folder {tmp_path / 'no'}" in output
 
 
 def test_the_order_of_causes_names_no_pattern_twice() -> None:

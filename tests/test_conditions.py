@@ -396,18 +396,6 @@ def test_options_that_start_hosts_exclude_each_other(ours: str, other: str) -> N
         RunOptions.of(parsed)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--conditions=rain",), "--conditions=rain: choose from syscalls, kill, power"),
-        (("--conditions=kill", "--sandbox=on"), "--conditions and --sandbox exclude each other"),
-    ],
-)
-def test_conditions_that_make_no_sense_are_refused(tmp_path: Path, given: tuple[str, ...], said: str) -> None:
-    done = run(tmp_path, "--plugin=posix", *given)
-    assert (done.returncode, said in done.stderr + done.stdout) == (4, True)
-
-
 def test_run_without_conditions_names_none(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("[claims]\natomic_rename = true\n")
     given = ("--plugin=posix", "--plugin-profile=mine.toml", "--case=plain/once[delete_file]")

@@ -355,19 +355,3 @@ def test_the_report_that_the_run_writes_is_none(tmp_path: Path, known: Report, o
     done = run(tmp_path, *BASE, "--gate=no-new", f"--baseline={path}", *others)
     assert (done.returncode, "is what this run writes" in done.stderr) == (4, True), done.stderr
     assert load(path) == known
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--gate=no-new",), "--gate=no-new needs --baseline=REPORT.JSON"),
-        (("--baseline=x",), "--baseline is for --gate=no-new"),
-        (("--fail-on=changed",), "--fail-on=changed is for --gate=no-new"),
-        (("--gate=no-new", "--baseline="), "--baseline= has no value"),
-        (("--gate=no-new", "--baseline=gone.json"), "--baseline=gone.json: No such file or directory"),
-        (("--gate=no-new", "--baseline=."), "--baseline=.: Is a directory"),
-        (("--gate=all", "--baseline=x"), "invalid choice"),
-    ],
-)
-def test_options_that_make_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    refused(tmp_path, words, *BASE, *arguments)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.commands import output_of
 from tests.records import GOOD, HEADER, broken, case, report_of, waiver
 from tests.test_compare import ERROR, NEWER, NOT_RUN, OK
-from tests.test_suite import refused, run
+from tests.test_suite import run
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.errors import PartsDisagreeError
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
@@ -269,8 +269,3 @@ def test_every_case_is_in_one_shard_and_all_shards_make_as_many_calls() -> None:
     asked = {one.id for one in wanted[0].in_tier() if one.id.startswith("counts/")}
     assert "counts/around-a-page" in asked
     assert (first | second, first & second) == (asked, set())
-
-
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "1"])
-def test_a_shard_that_makes_no_sense(tmp_path: Path, shard: str) -> None:
-    refused(tmp_path, f"--shard={shard}: I/N is expected", *PLUGIN, f"--shard={shard}")

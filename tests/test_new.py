@@ -1,11 +1,12 @@
 """`tffs-conformance new`: what it writes and refuses, and what an author's build finds of an installed package."""
 
-import datetime
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,8 +20,7 @@ from tests.test_suite import environment
 from tffs_conformance import __version__
 from tffs_conformance.cli import main
 from tffs_conformance.cli.new import FILES, TEMPLATES
-from tffs_conformance.harness.targets import profile
-from tffs_conformance.reports import waivers
+from tffs_conformance.harness.targets.shipped import ENTRY_POINTS
 from tffs_conformance.reports.document import load
 
 ENTRY_POINT = "T TF_InitPlugin"
@@ -58,22 +58,21 @@ def files(folder: Path) -> list[str]:
 def test_every_template_is_written_and_named_for_the_plugin(tmp_path: Path) -> None:
     assert sorted(path.name for path in TEMPLATES.iterdir()) == sorted(FILES.values())
     folder = written(tmp_path / "acme-store", "--scheme=acme")
-    assert files(folder) == sorted(path.replace("@NAME@", "acme-store") for path in FILES)
+    named = (path.replace("@NAME@", "acme-store").replace("@MODULE@", "acme_store_plugin") for path in FILES)
+    assert files(folder) == sorted(named)
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"] == {ENTRY_POINTS: {"acme-store": "acme_store_plugin:profile"}}
+    assert runpy.run_path(str(folder / "acme_store_plugin.py"))["profile"]() == folder / "acme-store.toml"
 
 
 def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
+    # A fresh clone is empty enough.
+    (tmp_path / "here/.git").mkdir(parents=True)
     folder = written(tmp_path / "here", "--name=store_1", "--scheme=acme.v2")
     texts = {name: (folder / name).read_text() for name in files(folder)}
     assert [name for name, text in texts.items() if re.search(r"@[A-Z]+@", name + text)] == []
     assert 'kScheme[] = "acme.v2"' in texts["store_1.cc"]
     assert "--plugin-profile=store_1.toml" in texts[".github/workflows/conformance.yml"]
-
-
-def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
-    folder = written(tmp_path / "mine")
-    found = profile.read(str(folder / "mine.toml"), {})
-    assert (found.plugin, found.scheme, found.root) == (str(folder / "build/libmine.so"), "mine", "mine:///tmp")
-    assert waivers.read(folder / "waivers.toml", datetime.date.today()) == []
 
 
 @pytest.mark.parametrize(
@@ -116,12 +115,6 @@ def test_a_folder_that_will_not_do_is_refused(tmp_path: Path, folder: str, optio
     (tmp_path / "kept").write_text("kept")
     assert said in refused(str(tmp_path / folder), *options)
     assert files(tmp_path) == ["kept"]
-
-
-def test_a_fresh_clone_is_empty_enough(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    written(tmp_path, "--name=mine")
-    assert (tmp_path / "mine.cc").is_file()
 
 
 @pytest.mark.parametrize(
@@ -198,6 +191,33 @@ PLUGIN = """
 
 void TF_InitPlugin(TF_FilesystemPluginInfo* info) { info->num_schemes = 0; }
 """
+#: One in the style of those that are written for TensorFlow's headers, without the lines that include them.
+FOR_TENSORFLOW = """
+#include <stdlib.h>
+
+static void* (*plugin_memory_allocate)(size_t);
+static void Init(TF_Filesystem* filesystem, TF_Status* status) {
+  filesystem->plugin_filesystem = NULL;
+  TF_SetStatus(status, TF_OK, "");
+}
+TF_CAPI_EXPORT extern void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
+  info->plugin_memory_allocate = plugin_memory_allocate = malloc;
+  info->plugin_memory_free = free;
+  info->num_schemes = 1;
+  info->ops = (TF_FilesystemPluginOps*)plugin_memory_allocate(sizeof(TF_FilesystemPluginOps));
+  TF_SetFilesystemVersionMetadata(&info->ops[0]);
+  info->ops->filesystem_ops = (TF_FilesystemOps*)plugin_memory_allocate(TF_FILESYSTEM_OPS_SIZE);
+  info->ops->filesystem_ops->init = Init;
+  TF_VLog(1, "%d at %d", TF_WARNING, (int)TF_NowSeconds());
+}
+"""
+TABLES = "tensorflow/c/experimental/filesystem/filesystem_interface.h"
+#: What such plugins include, in their order.
+INCLUDED = [
+    (TABLES, "tensorflow/c/tf_status.h"),
+    ("tensorflow/c/logging.h", "tensorflow/c/env.h", TABLES),
+    ("tf_filesystem_plugin.h", "tensorflow/c/tf_file_statistics.h"),
+]
 CMAKE_LISTS = """
 cmake_minimum_required(VERSION 3.20)
 project(mine LANGUAGES C CXX)
@@ -210,8 +230,8 @@ target_link_libraries(mine_too PRIVATE tffs_conformance::headers)
 """
 
 
-def told(option: str) -> str:
-    return output_of("config", option).strip()
+def told(*options: str) -> str:
+    return output_of("config", *options).strip()
 
 
 @pytest.fixture
@@ -222,17 +242,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_config_asks_what_is_wanted() -> None:
-    done = subprocess.run([sys.executable, "-m", "tffs_conformance", "config"], stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, b"--cmakedir" in done.stderr) == (2, True)
+    assert "--cmakedir" in output_of("config", code=2)
 
 
-@pytest.mark.parametrize(("compiler", "name"), [("cc -std=c11", "plugin.c"), ("c++ -std=c++17", "plugin.cc")])
-def test_includes(folder: Path, compiler: str, name: str) -> None:
+@pytest.mark.parametrize("language", ["c -std=c11", "c++ -std=c++17"])
+@pytest.mark.parametrize("included", [(), *INCLUDED], ids=["ours", "c", "c++", "both"])
+def test_includes(tmp_path: Path, language: str, included: tuple[str, ...]) -> None:
+    lines = "".join(f'#include "{header}"\n' for header in included)
+    (tmp_path / "plugin").write_text(lines + FOR_TENSORFLOW if lines else PLUGIN)
     flags = "-shared -fPIC -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror"
-    # As a shell reads it, who takes a folder with a blank apart.
-    command = f"{compiler} {flags} {told('--includes')} {name} -o libmine.so"
-    ran(folder, "sh", "-c", command)
-    assert ENTRY_POINT in symbols(folder, "libmine.so")
+    # As a shell reads it, which splits a folder with a blank.
+    folders = told("--includes", *["--tensorflow-paths"] * bool(lines))
+    ran(tmp_path, "sh", "-c", f"cc -x{language} {flags} {folders} plugin -o libmine.so")
+    assert ENTRY_POINT in symbols(tmp_path, "libmine.so")
 
 
 def cmake(folder: Path, version: str) -> subprocess.CompletedProcess[str]:

@@ -167,9 +167,10 @@ def test_where_nothing_works_everything_is_unknown(plugin: str, fault: str, why:
     [
         (("./no-such.so",), 2, "no such file"),
         (("posix", "--env=NAME"), 2, "NAME=VALUE"),
+        (("posix", "-ono/x.toml"), 2, "there is no folder "),
         (("posix", "--scheme=other"), 2, "--scheme=other"),
         *((("posix", f"--call-timeout={time}"), 2, "--call-timeout must be") for time in ("-3", "0", "nan", "inf")),
-        (("./plain.so",), 2, "is no shared object"),
+        (("./plain.so",), 2, "cannot be loaded as a plugin"),
         (("./short.so",), 1, "registered no scheme"),
     ],
 )

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from tests.commands import output_of
 from tests.test_suite import judged_report, refused, report, run
 from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.harness.targets import profile
 from tffs_conformance.harness.targets.profile import ProfileError
+from tffs_conformance.harness.targets.shipped import ENTRY_POINTS, plugin_path
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import claims
 from tffs_conformance.suite.contract.catalogue import catalogue
@@ -257,6 +259,37 @@ def test_a_profile_names_the_plugin_and_how_to_reach_it(tmp_path: Path, monkeypa
     assert found["target"]["root"].startswith("faulty:///tmp/from-option/")
 
 
+@pytest.mark.parametrize(
+    ("returned", "code", "said"),
+    [
+        ("pathlib.Path(__file__).with_name('mine.toml')", 0, ""),
+        (repr(str(plugin_path("posix"))), 0, ""),
+        ("'/no/such.so'", 4, "--plugin=mine: there is no /no/such.so: build it first"),
+        ("'/no/such.toml'", 4, "--plugin=mine: /no/such.toml: there is no such file"),
+        ("1 / 0", 4, "--plugin=mine: mine_plugin:plugin_path cannot be called: ZeroDivisionError"),
+    ],
+)
+def test_distribution_declares_a_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returned: str, code: int, said: str
+) -> None:
+    info = tmp_path / "mine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nmine = mine_plugin:plugin_path\n")
+    (tmp_path / "mine_plugin.py").write_text(f"import pathlib\n\ndef plugin_path():\n    return {returned}\n")
+    (tmp_path / "mine.toml").write_text(f'[plugin]\npath = "posix"\nroot = "posix://{tmp_path}/root"\n')
+    done = run(tmp_path, "--plugin=mine", "--case=read/plain", code=code, PYTHONPATH=str(tmp_path))
+    assert said in done.stderr
+    if not code:
+        target = report(tmp_path)["target"]
+        assert (target["name"], target["profile"]) == ("posix", "mine" if "toml" in returned else None)
+        assert target["root"].startswith(f"posix://{tmp_path}/root/") is ("toml" in returned)
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = output_of("list", "--plugins").splitlines()
+    assert f"{'mine':<20} mine, mine_plugin:plugin_path" in lines
+    assert f"{'fakes/null':<20} ships with tffs-conformance" in lines
+
+
 def test_plugins_and_profiles_pair_up(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=posix", STORE, "--plugin-profile=posix-like", "--plugin-profile=object-store",
                "--clause=create_dir.missing-parent-is-not-found", "--clause=delete_dir.succeeds")  # fmt: skip
@@ -265,7 +298,7 @@ def test_plugins_and_profiles_pair_up(tmp_path: Path) -> None:
 
 #: What is wrong with a profile, and what the one sentence about it names.
 WRONG = {
-    "[claims]\nappends = true\n": ["appends", "append,"],
+    "[claims]\nappends = true\n": ["appends", "append,", "; did you mean append"],
     '[claims]\nappend = "yes"\n': ["append", "true, false"],
     "[claims]\nappend = 1\n": ["append"],
     '[claims]\ndirectories = "flat"\n': ["directories", '"real", "emulated"'],
@@ -360,5 +393,3 @@ def test_profiles_are_data_for_the_harness(tmp_path: Path) -> None:
     assert read.secrets == {"SECRET"}
     with pytest.raises(ProfileError, match="SECRET"):
         profile.read(str(tmp_path / "mine.toml"), {})
-    with pytest.raises(UnknownClaimError, match="known are"):
-        claims.stated({"append": "sometimes"})

@@ -137,8 +137,8 @@ def test_an_entry_fits_some_cases_of_a_clause_that_there_is(tmp_path: Path) -> N
     found = counted(entries, ["read/a", "read/b"], ["rare/a"])
     assert [entry.cases for entry in found] == [2, 1, 1]
     hold_to(path, found, ["read.succeeds"])
-    with pytest.raises(WaiverError, match=r"waiver 1: there is no clause 'read.succeeds'"):
-        hold_to(path, found, ["read.hint"])
+    with pytest.raises(WaiverError, match=r"waiver 1: there is no clause 'read.succeeds'; did you mean read.succeed\?"):
+        hold_to(path, found, ["read.succeed"])
     with pytest.raises(WaiverError, match=r"waiver 2 \(read.succeeds\): no case fits 'x'"):
         hold_to(path, [found[0], waiver(case="x", cases=0)], ["read.succeeds"])
 

@@ -222,12 +222,6 @@ def test_wrong_plugins_are_wrong_in_it(tmp_path: Path) -> None:
     assert "stat.succeeds" in done.stdout
 
 
-@pytest.mark.parametrize("given", [("--plugin=posix", "--host-command=env {host}"), ("--through=tensorflow",)])
-def test_what_it_excludes(given: tuple[str, ...], tmp_path: Path) -> None:
-    done = run(tmp_path, *given, "--sandbox=on")
-    assert (done.returncode, "--sandbox and --" in done.stderr + done.stdout) == (4, True)
-
-
 def test_where_there_is_none_a_run_is_refused_or_says_so(tmp_path: Path) -> None:
     given = ("--plugin=posix", "--case=read/plain")
     why = "bwrap is not there: apt-get install bubblewrap"

@@ -318,7 +318,3 @@ def test_without_an_image_the_reason_says_how_to_make_it(own: Path) -> None:
     own.write_text(own.read_text().replace("versity/versitygw:v1.8.0", "127.0.0.1:9/none:1"))
     with pytest.raises(ServiceMissingError, match=r"127\.0\.0\.1:9/none:1 is not here.*build_images\.py"):
         services.up(services.read(own), own.parent.name, keep=False, fixed_ports=False, say=print)
-
-
-def test_a_plugin_that_needs_none(tmp_path: Path) -> None:
-    assert "--services: posix needs none" in run(tmp_path, "--plugin=posix", "--services", code=4).stderr

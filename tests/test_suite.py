@@ -22,8 +22,9 @@ from tests import copies
 from tests.faults.driven import all_cases, judge, named
 from tests.manifest.stimuli import committed, given, recorded_in
 from tests.manifest.test_stimuli import GONE
+from tests.test_abi import FOREIGN
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
-from tffs_conformance.harness.targets.shipped import built, plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.forms import FORMS
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -233,15 +234,17 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
         (("--scheme=a", "--scheme=b"), "give it once for each"),
         (("--env=NAME",), "NAME=VALUE"),
         (("--root=other:///tmp",), "--root=other:///tmp"),
-        (("--fail-on=everything",), "--fail-on=everything"),
-        (("--case=read/no-such",), "--case=read/no-such"),
+        (("--fail-on=warnings",), "choose from warning, not-run, absent, changed; did you mean warning?"),
+        (("--fail-on=changed",), "--fail-on=changed is for --gate=no-new"),
+        (("--case=read/plian",), "--case=read/plian: no case of the tier full fits; did you mean read/plain"),
         (("--case=",), "--case= has no value"),
-        (("--clause=no.such",), "--clause=no.such"),
-        (("--clause=",), "--clause= has no value"),
-        (("--backing=",), "--backing= has no value"),
-        (("--report=pdf", "--case=read/plain"), "--report=pdf: choose from html, markdown, "),
-        (("--report=", "--case=read/plain"), "has no value"),
+        (("--clause=read",), "--clause=read: no case of the tier full fits; did you mean read.*?"),
+        (("--report=html,pdf",), "--report=pdf: choose from html, markdown, "),
+        (("--report=",), "has no value"),
         (("--report-dir=",), "--report-dir= has no value"),
+        *(((f"--shard={shard}",), f"--shard={shard}: I/N is expected") for shard in ("0/2", "3/2", "1")),
+        (("--waivers=gone.toml",), "--waivers: gone.toml cannot be read: No such file"),
+        (("--waivers=a.toml", "--waivers=b.toml"), "--waivers was given 2 times for 1 target: give it once for each"),
         (("--runtime=nothing",), "--runtime: 'nothing' is no runtime"),
         (("--seed=-5",), "'-5' is neither a whole number from 0 on nor 'random'"),
         (("--call-timeout=0",), "--call-timeout"),
@@ -249,16 +252,47 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
         (("--call-timeout=1e15",), "more than 0 and at most 3,000"),
         (("--plugin-profile=no-such",), "object-store, posix-like"),
         (("--plugin=objectstore_minimal", "--plugin-profile=posix-like"), "give it once for each"),
-        (("--plugin=./no-such.so",), "ERROR: --plugin=./no-such.so"),
-        (("--plugin=./plain.so",), "./plain.so is no shared object: it does not begin as an ELF file does"),
+        (("--plugin=./plain.so",), "plain.so cannot be loaded as a plugin: it does not begin as an ELF file does"),
+        (("--plugin=./arm.so",), "it is built for aarch64, and this machine is "),
+        (("--plugin=fakes/noinit",), "--plugin=fakes/noinit cannot be loaded as a plugin: it exports no TF_InitPlugin"),
         (("--plugin=.",), "ERROR: --plugin=. is a directory"),
+        (("--plugin=./no-such.so",), "ERROR: --plugin=./no-such.so"),
+        (("--plugin=posx",), "; did you mean posix?"),
+        (("--tier=smok",), "--tier=smok: choose from smoke, quick, full, large, deep, must; did you mean smoke?"),
+        (("--tier=smoke,quick",), "--tier=smoke,quick: choose from smoke"),
+        (("--conditions=kill,prower",), "--conditions=prower: choose from syscalls, kill, power, network, "),
+        (("--gate=no-new",), "--gate=no-new needs --baseline=REPORT.JSON"),
+        (("--gate=all", "--baseline=x"), "--gate=all: choose from no-new"),
+        (("--baseline=x",), "--baseline is for --gate=no-new"),
+        (("--gate=no-new", "--baseline=gone.json"), "--baseline=gone.json: No such file or directory"),
+        (("--gate=no-new", "--baseline=."), "--baseline=.: Is a directory"),
+        (("--services",), "--services: posix needs none"),
+        (("--through=/bin/true",), "--through: no TensorFlow is installed for /bin/true"),
+        (("--through=/bin/true", "--runtime=/opt"), "--through and --runtime exclude each other"),
+        (("--through=/bin/true", "--host-command=x"), "--through and --host-command exclude each other"),
+        (("--sandbox=on", "--through=tensorflow"), "--sandbox and --through exclude each other"),
+        (("--sandbox=on", "--host-command=env {host}"), "--sandbox and --host-command exclude each other"),
+        (("--teir=smoke",), "there is no option --teir; did you mean --tier"),
     ],
 )
 def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     (tmp_path / "plain.so").write_text("not a shared object")
+    (tmp_path / "arm.so").write_bytes(FOREIGN)
     said = refused(tmp_path, words, "--plugin=posix", *arguments)
     # What argparse itself refuses comes with the usage.
     assert said.startswith("ERROR: usage:") or len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--tier=smoke",), "there is no option --tier without --plugin=NAME|PATH, with which it is one of the conf"),
+        (("--plugn=posix", "--tier=smoke"), "there is no option --plugn; did you mean --plugin"),
+        (("--something",), "unrecognized arguments: --something"),
+    ],
+)
+def test_command_line_without_a_plugin(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    refused(tmp_path, words, *arguments)
 
 
 def refused(directory: Path, words: str, *arguments: str) -> str:
@@ -347,10 +381,6 @@ def test_the_report_names_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert "hunter2" not in text
     # It is what the plugin said before it ended.
     assert "names none of these faults" in written[0].read_text()
-
-
-def test_the_shipped_plugins_are_found() -> None:
-    assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(built())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The plugins and the loader in processes with TensorFlow, which were compiled without it."""
 
 import json
+import re
 import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -231,6 +232,18 @@ void Use(TF_Status* status, TF_RandomAccessFileOps* ops, TF_FileStatistics* fact
     strict = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
     at = ("-isystem", str(found[0] / "include"), f"-I{HEADER.parent}")
     subprocess.run([*compiler, *strict, *at, str(source)], check=True)
+
+
+def test_our_header_has_the_names_of_theirs() -> None:
+    def names(path: Path) -> set[str]:
+        # Without comments, and without what it includes.
+        return set(re.findall(r"\bTF_\w+", run(["cc", "-E", "-fpreprocessed", "-dD", str(path)]).stdout))
+
+    found = tensorflow()
+    assert found is not None
+    for header in (*OF_CXX, "tensorflow/c/tf_file_statistics.h"):
+        theirs = names(found[0] / "include" / header)
+        assert (bool(theirs), theirs - names(HEADER)) == (True, set())
 
 
 # Registered by hand ---------------------------------------------------------------------------------------------------

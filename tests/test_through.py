@@ -55,20 +55,6 @@ def test_a_tensorflow_that_cannot_be_imported_is_no_fault_of_a_plugin(tmp_path: 
     starts.close()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--plugin=posix", "--runtime=/opt"], "--through and --runtime exclude each other"),
-        (["--plugin=posix", "--host-command=x"], "--through and --host-command exclude each other"),
-        ([], "--through: no TensorFlow is installed for /bin/true"),
-    ],
-)
-def test_what_makes_no_sense_is_a_usage_error(options: list[str], said: str, tmp_path: Path) -> None:
-    done = run(tmp_path, "--through=/bin/true", *options)
-    assert done.returncode == 4
-    assert said in done.stdout + done.stderr
-
-
 def test_what_is_hidden_is_of_the_contract() -> None:
     for name, why in hidden().items():
         assert clause(name).id == name

@@ -52,7 +52,11 @@ def gitlab_job(path: Path, job: str) -> list[Step]:
 
 def _steps(steps: list[dict[str, Any]], inputs: Mapping[str, str] | None = None) -> Iterator[Step]:
     for step in steps:
-        environment = {name: _filled(str(value), inputs or {}) for name, value in step.get("env", {}).items()}
+        # Expressions for inputs are the only ones that a script's environment may have.
+        environment = {
+            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: (inputs or {})[found[1]], str(value))
+            for name, value in step.get("env", {}).items()
+        }
         name = step.get("name") or step.get("uses") or step["run"]
         condition = str(step.get("if", ""))
         if "uses" in step:
@@ -63,11 +67,6 @@ def _steps(steps: list[dict[str, Any]], inputs: Mapping[str, str] | None = None)
         if condition and (found := re.fullmatch(r"inputs\.([\w-]+) != ''", condition)) and not (inputs or {})[found[1]]:
             continue
         yield Step(name, step["run"], "", SHELLS[step.get("shell")], condition, environment)
-
-
-def _filled(text: str, inputs: Mapping[str, str]) -> str:
-    """Expressions for inputs, the only ones that a script's environment may have."""
-    return re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found[1]], text)
 
 
 def run(

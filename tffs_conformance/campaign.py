@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from . import __version__
 from .harness.targets import profile
 from .harness.targets.profile import ProfileError
+from .harness.targets.shipped import declared, plugin_path
 from .reports import document
 from .reports.model.report import REPORT_NAME, Report
 from .reports.plain import digest_of
@@ -79,10 +80,13 @@ def tasks(arguments: Sequence[str], directory: str, shards: int, seeds: int) -> 
     # Such as --plugin=FILE and --env=NAME=FILE.
     named = [word.split("=", count)[-1] for word in arguments for count in (1, 2)]
     for argument in arguments:
-        if argument.startswith("--plugin-profile="):
-            # What is wrong with a profile, pytest reports.
-            with suppress(ProfileError):
-                given = profile.read(argument.partition("=")[2])
+        option, _, value = argument.partition("=")
+        # What is wrong with a profile, pytest reports.
+        with suppress(ProfileError):
+            if option == "--plugin" and (found := declared(value)):
+                named += [str(found), str(plugin_path(value))]
+            if option == "--plugin-profile":
+                given = profile.read(value)
                 named += [given.plugin or "", str(given.services or ""), *given.environment.values()]
     files = dict.fromkeys(os.path.join(directory, name) for name in named)
     read = [one for file in files if os.path.isfile(file) for one in {Path(file), *linked(Path(file))}]

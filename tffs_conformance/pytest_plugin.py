@@ -3,7 +3,8 @@
 import gc
 import os
 import shlex
-from collections.abc import Sequence
+import zlib
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -50,17 +51,39 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         " of another Python; without --plugin, judge a filesystem of TensorFlow's own, e.g. --scheme=ram",
     )
     config: Any = pluginmanager.get_plugin("pytestconfig")
-    if _is_asked_for_in(_arguments(config)):
+    if any(argument.partition("=")[0] in _OURS for argument in _arguments(config)):
         from .run import run_options
 
         run_options.add(group)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Keep the user's own conftest files, and with them their fixtures, away from our cases."""
-    if _is_asked_for(early_config.known_args_namespace):
-        early_config.known_args_namespace.noconftest = True
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None, Any, Any]:
+    """Keep the user's own conftest files away from our cases, and say what may have been meant by an unknown option."""
+    given = early_config.known_args_namespace
+    is_ours = _is_asked_for(given)
+    if is_ours:
+        given.noconftest = True
+    if is_ours and early_config.pluginmanager.hasplugin("cacheprovider"):
+        # The ids of cases do not name the plugin: --lf would take the failures of another one.
+        judged = str((given.tffs_plugin, given.tffs_plugin_profile, given.tffs_through)).encode()
+        folder = os.path.join(early_config.getini("cache_dir"), f"tffs-{zlib.crc32(judged):08x}")
+        early_config._inicache["cache_dir"] = folder
+    result = yield
+    if unknown := [arg.partition("=")[0] for arg in parser.parse_known_and_unknown_args(args)[1] if arg[:2] == "--"]:
+        from .reports.patterns import nearest
+        from .run.run_options import declared
+
+        ours = [f"--{one.name}" for _, one in declared()]
+        for name in unknown:
+            if name in ours:
+                with_it = "--plugin=NAME|PATH, with which it is one of the conformance suite"
+                raise pytest.UsageError(f"there is no option {name} without {with_it}")
+            if near := nearest(name, ours if is_ours else _OURS):
+                raise pytest.UsageError(f"there is no option {name}{near}")
+    return result
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -97,10 +120,6 @@ def _arguments(config: pytest.Config) -> list[str]:
         *config.getini("addopts"),
         *map(str, config.invocation_params.args),
     ]
-
-
-def _is_asked_for_in(arguments: Sequence[str]) -> bool:
-    return any(argument.partition("=")[0] in _OURS for argument in arguments)
 
 
 def _is_asked_for(option: Any) -> bool:

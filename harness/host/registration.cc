@@ -173,14 +173,13 @@ Reply Host::Register(Request& request) {
   const bool duplicate =
       std::any_of(filesystems_.begin(), filesystems_.end(),
                   [&](const auto& other) { return other->scheme == filesystem->scheme; });
-  const std::string message =
-      duplicate ? Quoted(entry.scheme) + "it is registered already" : std::string();
   if (duplicate) {
     refused_ = std::move(filesystem);
-    return answer(TF_ALREADY_EXISTS, message, true, set, kRefused);
+    return answer(TF_ALREADY_EXISTS, Quoted(entry.scheme) + "it is registered already", true, set,
+                  kRefused);
   }
   filesystems_.push_back(std::move(filesystem));
-  return answer(TF_OK, message, true, set, static_cast<int64_t>(filesystems_.size()) - 1);
+  return answer(TF_OK, "", true, set, static_cast<int64_t>(filesystems_.size()) - 1);
 }
 
 Reply Host::Allocate(Request& request) {

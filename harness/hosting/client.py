@@ -171,7 +171,9 @@ class Host:
         """What a host that does not come back from a command makes of it."""
         self.process.abort()
         self.close()
-        return DiedError(Hung(self._op(command), self._patience(command), self.output))
+        words = _LAST_WORDS.findall(self.output) if command in PROGRAMS else ()
+        op = words[-1][1] if words else OP_OF_COMMAND.get(command, command)
+        return DiedError(Hung(op, self._patience(command), self.output))
 
     def _ended(self, command: str, ending: str) -> DiedError | HostLostError:
         """What a host that ended during a command makes of it."""
@@ -193,8 +195,3 @@ class Host:
         """What an answer makes of its host that is none: the plugin wrote over the memory of the host."""
         self.close()
         return self._ended(command, f"it damaged the answer of its host: {why}")
-
-    def _op(self, command: str) -> str:
-        """What of the plugin ran during a command that did not come back."""
-        words = _LAST_WORDS.findall(self.output) if command in PROGRAMS else ()
-        return words[-1][1] if words else OP_OF_COMMAND.get(command, command)

@@ -30,30 +30,34 @@
 #define TF_FS_STATIC_ASSERT _Static_assert
 #endif
 
-/* A compiler that lacks __has_include would not understand it in the same line. */
+/* A compiler that lacks __has_include would not understand it in the same line. What was found, the
+ * include guards say: under the same names tensorflow_paths/ has this header again. */
 #ifdef __has_include
 #if __has_include("tensorflow/c/env.h")
-#define TF_FS_ENVIRONMENT_OF_TENSORFLOW
 #include "tensorflow/c/env.h"
 #include "tensorflow/c/tf_status.h"
 #endif
 #if __has_include("tensorflow/c/logging.h")
-#define TF_FS_LOGGING_OF_TENSORFLOW
 #include "tensorflow/c/logging.h"
 #endif
 /* It cannot be read as C. */
 #if defined(__cplusplus) && \
     __has_include("tensorflow/c/experimental/filesystem/filesystem_interface.h")
-#define TF_FS_TABLES_OF_TENSORFLOW
 #include "tensorflow/c/experimental/filesystem/filesystem_interface.h"
 #endif
+#endif
+
+#if !defined(TF_CAPI_EXPORT) && defined(__GNUC__)
+#define TF_CAPI_EXPORT __attribute__((visibility("default")))
+#elif !defined(TF_CAPI_EXPORT)
+#define TF_CAPI_EXPORT
 #endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#ifndef TF_FS_ENVIRONMENT_OF_TENSORFLOW
+#ifndef TENSORFLOW_C_ENV_H_
 
 /* ------------------------------------------------------------------------------------------------
  * Status */
@@ -154,12 +158,12 @@ void TF_JoinThread(TF_Thread* thread);
 void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status);
 void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status);
 
-#endif /* TF_FS_ENVIRONMENT_OF_TENSORFLOW */
+#endif /* TENSORFLOW_C_ENV_H_ */
 
 /* ------------------------------------------------------------------------------------------------
  * Logging */
 
-#ifndef TF_FS_LOGGING_OF_TENSORFLOW
+#ifndef TENSORFLOW_C_LOGGING_H_
 
 typedef enum TF_LogLevel { TF_INFO = 0, TF_WARNING = 1, TF_ERROR = 2, TF_FATAL = 3 } TF_LogLevel;
 
@@ -174,12 +178,12 @@ void TF_Log(TF_LogLevel level, const char* format, ...) TF_FS_PRINTF(2, 3);
 void TF_VLog(int level, const char* format, ...) TF_FS_PRINTF(2, 3);
 void TF_DVLog(int level, const char* format, ...) TF_FS_PRINTF(2, 3);
 
-#endif /* TF_FS_LOGGING_OF_TENSORFLOW */
+#endif /* TENSORFLOW_C_LOGGING_H_ */
 
 /* ------------------------------------------------------------------------------------------------
  * Wrappers */
 
-#ifndef TF_FS_TABLES_OF_TENSORFLOW
+#ifndef TENSORFLOW_C_EXPERIMENTAL_FILESYSTEM_FILESYSTEM_INTERFACE_H_
 
 typedef struct TF_RandomAccessFile {
   void* plugin_file;
@@ -441,12 +445,22 @@ typedef struct TF_FilesystemPluginInfo {
   void (*plugin_memory_free)(void* block); /* takes NULL */
 } TF_FilesystemPluginInfo;
 
-#if defined(__GNUC__)
-__attribute__((visibility("default")))
-#endif
-void TF_InitPlugin(TF_FilesystemPluginInfo* plugin_info);
+#define TF_FS_VERSION(table, TABLE)            \
+  ops->table##_ops_abi = TF_##TABLE##_OPS_ABI; \
+  ops->table##_ops_api = TF_##TABLE##_OPS_API; \
+  ops->table##_ops_size = TF_##TABLE##_OPS_SIZE
+/* Says in an entry what it was compiled against: all but the scheme and the tables themselves. */
+static inline void TF_SetFilesystemVersionMetadata(TF_FilesystemPluginOps* ops) {
+  TF_FS_VERSION(filesystem, FILESYSTEM);
+  TF_FS_VERSION(random_access_file, RANDOM_ACCESS_FILE);
+  TF_FS_VERSION(writable_file, WRITABLE_FILE);
+  TF_FS_VERSION(read_only_memory_region, READ_ONLY_MEMORY_REGION);
+}
+#undef TF_FS_VERSION
 
-#endif /* TF_FS_TABLES_OF_TENSORFLOW */
+TF_CAPI_EXPORT void TF_InitPlugin(TF_FilesystemPluginInfo* plugin_info);
+
+#endif /* TENSORFLOW_C_EXPERIMENTAL_FILESYSTEM_FILESYSTEM_INTERFACE_H_ */
 
 /* ------------------------------------------------------------------------------------------------
  * Layout (LP64) */
@@ -459,13 +473,9 @@ void TF_InitPlugin(TF_FilesystemPluginInfo* plugin_info);
                                                                "place")
 
 TF_FS_SIZE(TF_RandomAccessFile, 8);
-TF_FS_AT(TF_RandomAccessFile, plugin_file, 0);
 TF_FS_SIZE(TF_WritableFile, 8);
-TF_FS_AT(TF_WritableFile, plugin_file, 0);
 TF_FS_SIZE(TF_ReadOnlyMemoryRegion, 8);
-TF_FS_AT(TF_ReadOnlyMemoryRegion, plugin_memory_region, 0);
 TF_FS_SIZE(TF_Filesystem, 8);
-TF_FS_AT(TF_Filesystem, plugin_filesystem, 0);
 TF_FS_SIZE(TF_TransactionToken, 16);
 TF_FS_AT(TF_TransactionToken, token, 0);
 TF_FS_AT(TF_TransactionToken, owner, 8);
@@ -560,9 +570,6 @@ TF_FS_AT(TF_FilesystemPluginInfo, plugin_memory_free, 24);
 #undef TF_FS_AT
 #undef TF_FS_SIZE
 #undef TF_FS_STATIC_ASSERT
-#undef TF_FS_ENVIRONMENT_OF_TENSORFLOW
-#undef TF_FS_LOGGING_OF_TENSORFLOW
-#undef TF_FS_TABLES_OF_TENSORFLOW
 
 #ifdef __cplusplus
 } /* extern "C" */

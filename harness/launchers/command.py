@@ -116,7 +116,12 @@ class CommandProcess:
         """The next reply. Raises HostEndedError, HostSilentError, HostLostError."""
         deadline = time.monotonic() + timeout
         while True:
-            reply = self._received(deadline)
+            try:
+                reply = self._connection.receive(deadline)
+            except (HostLostError, WireError):
+                self.alive = False
+                self._connection.close()
+                raise
             if reply.is_a(b"output"):
                 reply.take_bytes()
                 self._output.add(reply.take_bytes())
@@ -127,14 +132,6 @@ class CommandProcess:
             else:
                 self._unanswered -= 1
                 return reply
-
-    def _received(self, deadline: float) -> Reply:
-        try:
-            return self._connection.receive(deadline)
-        except (HostLostError, WireError):
-            self.alive = False
-            self._connection.close()
-            raise
 
     def abort(self) -> None:
         """SIGABRT, and some time for a backtrace."""
@@ -209,7 +206,8 @@ class _Connection:
         except HostSilentError:
             self.close()
             raise HostLostError(f"no host answered within {CONNECT_PATIENCE:g} s: {' '.join(command)}") from None
-        if not _speaks_ours(answer):
+        # A relay says which version of the wire it speaks; the first ones did not.
+        if not (answer.take() == b"done" and answer.more and answer.take() == WIRE_VERSION):
             self.close()
             raise HostLostError(f"the host is of another version: {' '.join(command)}: {EXPORT}")
 
@@ -273,11 +271,6 @@ class _Connection:
     def close(self) -> None:
         """End the command: its relay ends with the wire."""
         self._end()
-
-
-def _speaks_ours(answer: Reply) -> bool:
-    """Whether a relay says that it speaks this version of the wire; the first ones did not say which they speak."""
-    return answer.take() == b"done" and answer.more and answer.take() == WIRE_VERSION
 
 
 def end(process: "subprocess.Popen[bytes]", patience: float | None = None) -> None:

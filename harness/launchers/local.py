@@ -122,23 +122,16 @@ class Local:
             return self._started(request, reply, error)
 
     def _started(self, request: int, reply: int, error: int) -> Callable[[], int]:
-        server = self._forking()
-        if server is not None:
-            return server.fork(request, reply, error)
-        pid = self._spawned(request, reply, error)
-        return lambda: pid
-
-    def _forking(self) -> ForkServer | None:
         if self._server is None and self._forks:
             try:
                 self._server = ForkServer(self._program, self._environment)
             except ForkError:
                 self._forks = False
-        return self._server
-
-    def _spawned(self, request: int, reply: int, error: int) -> int:
+        if self._server is not None:
+            return self._server.fork(request, reply, error)
         files = [(os.POSIX_SPAWN_DUP2, descriptor, k) for k, descriptor in enumerate((request, reply, error))]
-        return spawned(self._program, self._environment, files)
+        pid = spawned(self._program, self._environment, files)
+        return lambda: pid
 
 
 class LocalProcess:
@@ -268,7 +261,7 @@ class LocalProcess:
 
     def end(self) -> str:
         """Kill the process and everything it started. How it ended, where it was not killed here."""
-        exited = self._exited()
+        exited = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         if not exited:
             # What has a session of its own is found only as long as its parent is there.
             end_descendants(self.pid)
@@ -283,9 +276,6 @@ class LocalProcess:
                 _dying.popleft()._reap()
             return WIRE_CLOSED
         return self._reap()
-
-    def _exited(self) -> bool:
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def _release(self) -> None:
         """Give up the wire and the error stream, once all is read that was printed."""

@@ -100,7 +100,7 @@ def of(name: str, plugin: Path) -> Sanitizer | None:
 
 def _runtime(name: str, plugin: Path, seen: SharedObject) -> str:
     """What to load first. The dynamic linker looks for a bare name. Raises NotCompiledSoError."""
-    found = {kind[0]: library for library in seen.libraries if (kind := _kind(library))}
+    found = {kind[1]: library for library in seen.libraries if (kind := _RUNTIME.fullmatch(library))}
     library = found.get(name[0])
     if library is not None:
         places = (folder / library for folder in seen.search(plugin.parent)[0])
@@ -117,12 +117,6 @@ def _runtime(name: str, plugin: Path, seen: SharedObject) -> str:
     if other is not None:
         raise NotCompiledSoError(f"{plugin.name} was compiled with -fsanitize={other}: {advice}")
     raise NotCompiledSoError(f"{plugin.name} was not compiled with -fsanitize={name}: {advice}")
-
-
-def _kind(library: str) -> str:
-    """How the name of a sanitizer begins whose runtime a library is."""
-    known = _RUNTIME.fullmatch(library)
-    return known[1] if known else ""
 
 
 @functools.cache

@@ -169,9 +169,10 @@ class Defaults(Filesystem):
                     offset += len(got.value.data)
                     if got.code is Code.OUT_OF_RANGE:
                         break
-                    if offset > MOST_BYTES:
-                        # Asked once, for a copy onto itself makes its source longer.
-                        length = self._length(source) if length is None else length
+                    if offset > MOST_BYTES and length is None:
+                        # Asked once, for a copy onto itself makes its source longer. It may not say.
+                        told = self.stat(source)
+                        length = told.value.length if told.ok else -1
                     if length is not None and 0 <= length < offset:
                         raise DiedError(Endless("read", op, "answers OK behind the end of the file"))
                 closed = writer.close()
@@ -196,19 +197,9 @@ class Defaults(Filesystem):
                 raise _endless_listing("get_matching_paths")
             return names
 
-        matches = tuple(glob.walk(pattern, self._there, self._is_directory, listed))
+        found = glob.walk(pattern, lambda uri: self.path_exists(uri).ok, lambda uri: self.is_directory(uri).ok, listed)
+        matches = tuple(found)
         return answer("get_matching_paths", Entries(len(matches), matches))
-
-    def _there(self, uri: str) -> bool:
-        return self.path_exists(uri).ok
-
-    def _length(self, uri: str) -> int:
-        """In bytes, or -1 where the filesystem does not say."""
-        got = self.stat(uri)
-        return got.value.length if got.ok else -1
-
-    def _is_directory(self, uri: str) -> bool:
-        return self.is_directory(uri).ok
 
 
 def _endless_listing(walk: str) -> DiedError:

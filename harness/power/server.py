@@ -85,16 +85,12 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
             return self._hidden[path]
         node = ROOT
         for name in path.strip("/").split("/"):
-            if name:
-                node = self._within(node, name)
+            if name and node not in self._disk.names:
+                raise OSError(errno.ENOTDIR, name)
+            if name and name not in self._disk.names[node]:
+                raise OSError(errno.ENOENT, name)
+            node = self._disk.names[node][name] if name else node
         return node
-
-    def _within(self, directory: int, name: str) -> int:
-        if directory not in self._disk.names:
-            raise OSError(errno.ENOTDIR, name)
-        if name not in self._disk.names[directory]:
-            raise OSError(errno.ENOENT, name)
-        return self._disk.names[directory][name]
 
     def _place(self, path: str) -> tuple[int, str]:
         """The directory in which a path has its last name."""

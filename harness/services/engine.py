@@ -4,7 +4,6 @@ import contextlib
 import os
 import platform
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,16 +113,13 @@ def labels(name: str, run: str, keeper: str, directory: Path) -> dict[str, str]:
 def runs(client: Any, name: str | None = None) -> list[ServicesRun]:
     """All runs of which docker has a container or a network; only those with this name, where one is given."""
     seen = {}
-    for thing in _things(client, NAME if name is None else f"{NAME}={name}"):
+    label = {"label": NAME if name is None else f"{NAME}={name}"}
+    there = client.containers.list(all=True, filters=label, ignore_removed=True)
+    for thing in [*there, *client.networks.list(filters=label)]:
         marks = thing.labels if hasattr(thing, "labels") else thing.attrs.get("Labels") or {}
         found = ServicesRun(marks[NAME], marks[RUN], marks[KEEPER], marks[DIRECTORY])
         seen[found.run] = found
     return list(seen.values())
-
-
-def _things(client: Any, label: str) -> Iterator[Any]:
-    yield from client.containers.list(all=True, filters={"label": label}, ignore_removed=True)
-    yield from client.networks.list(filters={"label": label})
 
 
 def containers(client: Any, run: str) -> dict[str, Any]:

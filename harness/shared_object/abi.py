@@ -8,6 +8,7 @@ plugin gets their symbols whatever it is linked to. Before, it has to name them.
 
 import functools
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -31,6 +32,8 @@ PRESENT = ("libc.so.6", "libm.so.6")
 OF_TENSORFLOW = re.compile(r"libtensorflow_(framework|cc)\.so(\.\d+)*")
 #: What TensorFlow's libraries name themselves, of TensorFlow's.
 BROUGHT = {CXX_NAME: (RUNTIME_NAME,), PYTHON_NAME: (RUNTIME_NAME, CXX_NAME)}
+#: What TensorFlow calls in a plugin.
+ENTRY_POINT = "TF_InitPlugin"
 #: What a mangled name begins with before its identifiers, one part of those, and what may stand between them and the
 #: arguments of a template: an operator or a constructor.
 _MANGLED = re.compile(r"_Z(?:T[VTIS]|GV|[ZNKVrRO]|S[tabsiod])*")
@@ -57,7 +60,7 @@ class Abi:
     `unknown` are libraries that are not on this machine: what is in them is not known, so that only symbols of
     TensorFlow's count as missing. `of_tensorflow` are the symbols that only TensorFlow can give, `untold` those of them
     that are made from templates: the tables have no copies of these, and they do not count as missing. `glibc` is the
-    oldest version of the C library that will do.
+    oldest version of the C library that will do. `is_plugin` says whether it may have the entry point of plugins.
     """
 
     libraries: tuple[str, ...]
@@ -67,6 +70,7 @@ class Abi:
     unknown: tuple[str, ...]
     of_tensorflow: tuple[str, ...]
     untold: tuple[str, ...]
+    is_plugin: bool
 
     @property
     def loads(self) -> tuple[str, ...]:
@@ -80,7 +84,7 @@ def read(plugin: Path, content: bytes | None = None, table: Exports | None = Non
 
     With `content` the plugin is another machine's, of whose libraries nothing is known.
     """
-    shared = elf.read(plugin.read_bytes() if content is None else content)
+    shared = elf.read(plugin.read_bytes(), platform.machine()) if content is None else elf.read(content)
     own = _own_libraries(plugin, shared, here=content is None)
     readable = [one for one in own.values() if one]
     foreign = [name for name in own if OF_TENSORFLOW.fullmatch(name)]
@@ -125,6 +129,7 @@ def read(plugin: Path, content: bytes | None = None, table: Exports | None = Non
         unknown=unknown,
         of_tensorflow=tuple(of_tensorflow),
         untold=tuple(untold),
+        is_plugin=bool(unknown) or any(ENTRY_POINT in one.exported for one in readable),
     )
 
 

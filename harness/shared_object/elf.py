@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 _MAGIC = b"\x7fELF"
 _64_BIT_LITTLE_ENDIAN = b"\x02\x01"
+#: Machines by their numbers, as `uname -m` calls them.
+_MACHINES = {3: "i686", 21: "ppc64le", 22: "s390x", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 #: Class and byte order; where program and section headers begin; the number of each.
 _FILE_HEADER = struct.Struct("<4x2s26xQQ8xH2xH2x")
 #: Type, flags.
@@ -80,15 +82,18 @@ class SharedObject:
         return (both, both) if self.inherited or not own else (own, [*inherited])
 
 
-def require_magic(content: bytes) -> None:
-    """Raise NotElfError where a file is something else altogether, and no damaged shared object."""
+def require_magic(content: bytes, machine: str = "") -> None:
+    """Raise NotElfError where a file is something else altogether, or for another `machine`, and not where damaged."""
     if not content.startswith(_MAGIC):
         raise NotElfError("it does not begin as an ELF file does")
+    built_for = _MACHINES.get(int.from_bytes(content[18:20], "big" if content[5:6] == b"\x02" else "little"))
+    if machine and built_for not in (None, machine):
+        raise NotElfError(f"it is built for {built_for}, and this machine is {machine}")
 
 
-def read(content: bytes) -> SharedObject:
+def read(content: bytes, machine: str = "") -> SharedObject:
     """Read a shared object. Raises NotElfError."""
-    require_magic(content)
+    require_magic(content, machine)
     try:
         return _read(_ObjectBytes(content))
     except struct.error as error:
@@ -164,6 +169,7 @@ def _read(file: _ObjectBytes) -> SharedObject:
     paths = {tag: names.at(value) for tag, value in tags if tag in (_RPATH_TAG, _RUNPATH_TAG)}
     run_path = paths.get(_RUNPATH_TAG, paths.get(_RPATH_TAG, ""))
     versions = _version_needs(file)
+    glibc = [match[1] for name in versions.values() if (match := _GLIBC.fullmatch(name))]
     known = {number for number, name in versions.items() if name.startswith(_STANDARD)}
     standard = {k for k, (number,) in enumerate(file.entries(_SYMBOL_VERSIONS, _VERSION)) if number in known}
     needed: dict[int, set[str]] = {_GLOBAL: set(), _WEAK: set()}
@@ -186,7 +192,7 @@ def _read(file: _ObjectBytes) -> SharedObject:
         static_tls=bool(flags & _STATIC_TLS_FLAG),
         run_path=tuple(filter(None, run_path.split(":"))),
         inherited=_RUNPATH_TAG not in paths,
-        glibc=_newest_glibc(versions),
+        glibc=max(glibc, key=lambda version: [int(part) for part in version.split(".")], default=""),
     )
 
 
@@ -212,8 +218,3 @@ def _version_needs(file: _ObjectBytes) -> Mapping[int, str]:
             place += next_step
         offset += step
     return found
-
-
-def _newest_glibc(versions: Mapping[int, str]) -> str:
-    found = [match[1] for name in versions.values() if (match := _GLIBC.fullmatch(name))]
-    return max(found, key=lambda version: [int(part) for part in version.split(".")], default="")

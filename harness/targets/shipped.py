@@ -1,6 +1,7 @@
-"""The plugins that ship with the package: what the `plugin.toml` beside each of them says."""
+"""The plugins that have a name: those that ship, by the `plugin.toml` beside each, and those that others declare."""
 
 import functools
+import importlib.metadata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,12 @@ from msgspec import Struct
 from ... import __path__ as package
 from ... import typed_toml
 from ..native import native_directory
+from . import profile
+from .profile import ProfileError
+
+#: The entry points by which a distribution declares plugins: each names a callable without arguments that returns the
+#: path of a shared object, or of a profile that names one.
+ENTRY_POINTS = "tffs_conformance.plugins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +72,34 @@ def compose_files() -> dict[str, Path]:
     return {name: plugin.services for name, plugin in shipped().items() if plugin.services}
 
 
-def built() -> list[str]:
-    """The names of the plugins that were built here. Raises NativePartsMissingError."""
-    return sorted(name for name, plugin in shipped().items() if plugin.shared_object.is_file())
+def named() -> dict[str, str]:
+    """The names of plugins that are here, and where each comes from. Raises NativePartsMissingError."""
+    built = sorted(name for name, plugin in shipped().items() if plugin.shared_object.is_file())
+    others = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    sources = {one.name: f"{one.dist and one.dist.name}, {one.value}" for one in others}
+    return sources | dict.fromkeys(built, "ships with tffs-conformance")
+
+
+@functools.cache
+def declared(name: str) -> Path | None:
+    """What another distribution declares under this name: a shared object or a profile. Raises ProfileError."""
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS, name=name) if name not in shipped() else ():
+        try:
+            return Path(entry.load()()).absolute()
+        except Exception as error:  # it is code of others
+            raise ProfileError(f"{entry.value} cannot be called: {error!r}") from error
+    return None
 
 
 def plugin_path(name_or_path: str) -> Path:
-    """The shared object a user means by `--plugin`: the name of a plugin that ships with the package, or a path.
+    """The shared object a user means by `--plugin`: the name of a plugin that ships or is declared, or a path.
 
     A name wins over a file of the same name; `./posix` is the file. The result need not exist. A path has no `..` in
-    it, and keeps the last name, which may be that of a link.
+    it, and keeps the last name, which may be that of a link. Raises ProfileError.
     """
-    plugin = shipped().get(name_or_path)
-    path = Path(name_or_path)
+    given = name_or_path
+    if found := declared(given):
+        given = (profile.read(str(found)).plugin if found.suffix == ".toml" else None) or str(found)
+    plugin = shipped().get(given)
+    path = Path(given)
     return plugin.shared_object if plugin else path.parent.resolve() / path.name

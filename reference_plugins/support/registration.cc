@@ -27,24 +27,10 @@ void Register(const char* scheme, const Tables& tables, TF_FilesystemPluginInfo*
 
   // The versions are those of the header this was compiled with; the sizes tell TensorFlow how much
   // of a table it may copy.
-  entry.filesystem_ops_abi = TF_FILESYSTEM_OPS_ABI;
-  entry.filesystem_ops_api = TF_FILESYSTEM_OPS_API;
-  entry.filesystem_ops_size = TF_FILESYSTEM_OPS_SIZE;
+  TF_SetFilesystemVersionMetadata(&entry);
   entry.filesystem_ops = OnHeap(tables.filesystem);
-
-  entry.random_access_file_ops_abi = TF_RANDOM_ACCESS_FILE_OPS_ABI;
-  entry.random_access_file_ops_api = TF_RANDOM_ACCESS_FILE_OPS_API;
-  entry.random_access_file_ops_size = TF_RANDOM_ACCESS_FILE_OPS_SIZE;
   entry.random_access_file_ops = OnHeap(tables.random_access_file);
-
-  entry.writable_file_ops_abi = TF_WRITABLE_FILE_OPS_ABI;
-  entry.writable_file_ops_api = TF_WRITABLE_FILE_OPS_API;
-  entry.writable_file_ops_size = TF_WRITABLE_FILE_OPS_SIZE;
   entry.writable_file_ops = OnHeap(tables.writable_file);
-
-  entry.read_only_memory_region_ops_abi = TF_READ_ONLY_MEMORY_REGION_OPS_ABI;
-  entry.read_only_memory_region_ops_api = TF_READ_ONLY_MEMORY_REGION_OPS_API;
-  entry.read_only_memory_region_ops_size = TF_READ_ONLY_MEMORY_REGION_OPS_SIZE;
   entry.read_only_memory_region_ops = OnHeap(tables.memory_region);
 
   info->ops = OnHeap(entry);

@@ -100,7 +100,7 @@ def _anchored(found: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
 
 
 def _told(report: Report, found: Iterable[Finding]) -> Iterator[Told]:
-    waivers = entries(breaches(report, Verdict.VIOLATION), report, reason="WHY", owner="WHO")
+    waivers = entries(breaches(report, Verdict.VIOLATION), report, {"reason": "WHY", "owner": "WHO"})
     for anchor, finding in _anchored(found):
         mine = [entry for entry in waivers if entry["clause"] == finding.clause]
         yield Told(

@@ -92,7 +92,8 @@ def _case(report: Report, case: CaseRecord) -> Element:
             error = SubElement(test, "error", message=_line(words.why(case)), type="error")
             error.text = _lines(_findings(report, case, broken))
         case verdict if verdict in SAYING_NOTHING:
-            SubElement(test, "skipped", message=_line(f"{verdict}: {words.why(case) or _few(checks)}"))
+            reason = words.why(case) or few([check.clause for check in checks])
+            SubElement(test, "skipped", message=_line(f"{verdict}: {reason}"))
         case Verdict.WAIVED:
             why = [words.why_waived(report, case, check) for check in checks]
             SubElement(test, "skipped", message=_line(f"waived: {'; '.join(dict.fromkeys(why))}"))
@@ -109,10 +110,6 @@ def _case(report: Report, case: CaseRecord) -> Element:
 
 def _broken(check: CheckRecord) -> str:
     return _line(f"{check.clause}: expected {check.expected}, got {words.got(check)}")
-
-
-def _few(checks: list[CheckRecord]) -> str:
-    return few([check.clause for check in checks])
 
 
 def _findings(report: Report, case: CaseRecord, checks: Iterable[CheckRecord]) -> Iterator[str]:

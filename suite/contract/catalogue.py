@@ -1,6 +1,5 @@
 """The catalogue of clauses: every checkable sentence of the contract, read from `suite/contract/clauses/*.toml`."""
 
-import difflib
 import fnmatch
 import functools
 import tomllib
@@ -13,6 +12,7 @@ from msgspec import Struct
 from ... import typed_toml
 from ...reports.model.header import ClauseFacts, ReadingFacts, digest
 from ...reports.model.records import StatementKind
+from ...reports.patterns import nearest
 from ...reports.plain import plain
 from ...typed_toml import TomlError
 
@@ -140,9 +140,7 @@ def clause(name: str) -> Clause:
     try:
         return catalogue()[name]
     except KeyError:
-        near = difflib.get_close_matches(name, catalogue(), n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise UnknownClauseError(f"there is no clause {name!r}{hint}") from None
+        raise UnknownClauseError(f"there is no clause {name!r}{nearest(name, catalogue())}") from None
 
 
 def matching(pattern: str) -> list[Clause]:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from ... import typed_toml
 from ...harness.ops import paths
 from ...reports.model.claims import StatedClaim
+from ...reports.patterns import nearest
 from .catalogue import catalogue
 
 #: The value of a claim: a word such as `emulated`, or true or false.
@@ -97,10 +98,10 @@ def meanings() -> Mapping[str, Mapping[Value, Meaning]]:
 def stated(claims: Mapping[str, Value]) -> list[Meaning]:
     """The meanings of these claims. Raise UnknownClaimError."""
     found = []
+    names = meanings()
     for name, value in claims.items():
-        values = meanings().get(name)
-        if values is None:
-            raise UnknownClaimError(f"there is no claim {name!r}; known are {', '.join(meanings())}")
+        if (values := names.get(name)) is None:
+            raise UnknownClaimError(f"there is no claim {name!r}; known are {', '.join(names)}{nearest(name, names)}")
         # In Python 1 equals True, but a profile must say true.
         meaning = next((m for known, m in values.items() if known == value and type(known) is type(value)), None)
         if meaning is None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import REMEDIES, Entry, Waiver, WaiverAccount, WaiverError, WaiverState
+from ...reports.patterns import nearest
 from ...reports.plain import fields_of
 from .tried import is_known
 
@@ -24,8 +25,8 @@ def hold_to(path: Path, waivers: Iterable[Waiver], clauses: Iterable[str]) -> No
     """Raise WaiverError for an entry about a clause that is not among `clauses`, or that fits no case."""
     known = frozenset(clauses)
     for number, waiver in enumerate(waivers, start=1):
-        if waiver.clause not in known:
-            raise WaiverError(f"{path}: waiver {number}: there is no clause {waiver.clause!r}")
+        if (name := waiver.clause) not in known:
+            raise WaiverError(f"{path}: waiver {number}: there is no clause {name!r}{nearest(name, known)}")
         if not waiver.cases:
             raise WaiverError(f"{path}: waiver {number} ({waiver.clause}): no case fits {waiver.case!r}")
 

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from tffs_conformance.cli.names import fitting
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.patterns import fits
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.engine import collect
@@ -56,8 +56,8 @@ def all_cases(tier: str) -> tuple[Listed, ...]:
 
 def named(tier: str, *patterns: str) -> list[Listed]:
     """The cases of a tier, and of those below it, whose ids fit one of these shell patterns. None fits nothing."""
-    cases = [case for case in all_cases(tier) if any(fitting(case.id, pattern) for pattern in patterns)]
-    assert all(any(fitting(case.id, pattern) for case in cases) for pattern in patterns), patterns
+    cases = [case for case in all_cases(tier) if any(fits(pattern, case.id) for pattern in patterns)]
+    assert all(any(fits(pattern, case.id) for case in cases) for pattern in patterns), patterns
     return cases
 
 

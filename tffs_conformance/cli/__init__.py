@@ -21,6 +21,7 @@ COMMANDS = (
     "probe",
     "published",
     "report",
+    "run",
     "services",
     "waive",
 )
@@ -58,6 +59,7 @@ def main() -> None:
     \b
         pytest --plugin=posix              a plugin that ships with the suite
         pytest --plugin=./libmine.so       yours
+        tffs-conformance run --help        its options
 
     These commands say what it checks and read what it wrote.
     """

@@ -9,6 +9,7 @@ from ..harness.shared_object import abi as loader
 from ..harness.shared_object.abi import Abi, Symbols
 from ..harness.shared_object.elf import NotElfError
 from ..harness.shared_object.releases import is_cxx, is_function_of_c
+from ..harness.targets.profile import ProfileError
 from ..harness.targets.shipped import plugin_path
 from ..reports.escape import printable
 from ..reports.model.abi import spans
@@ -24,15 +25,20 @@ def abi(plugin: str, every: bool) -> None:
     """Say in which releases of TensorFlow a plugin loads, and why not in the others. Nothing of it is run.
 
     That is for a process of Python that imported TensorFlow. Symbols are named as linkers do: c++filt makes names of
-    C++ of them. The exit code is 1 if it loads in no release.
+    C++ of them. The exit code is 1 if it loads in no release, 4 if it is another machine's or no plugin.
     """
-    path = plugin_path(plugin)
     try:
+        path = plugin_path(plugin)
         found = loader.read(path)
+        if not found.is_plugin:
+            raise NotElfError(f"it exports no {loader.ENTRY_POINT}")
+    except ProfileError as error:
+        raise click.UsageError(printable(str(error))) from error
     except OSError as error:
         raise click.UsageError(f"{printable(plugin)} cannot be read: {error.strerror}") from error
     except NotElfError as error:
-        raise click.UsageError(f"{printable(plugin)} is no shared object: {printable(str(error))}") from error
+        click.echo(f"Error: {printable(plugin)} cannot be loaded as a plugin: {printable(str(error))}", err=True)
+        raise SystemExit(4) from None
     most = None if every else MAX_SYMBOLS
     click.echo(f"{path.name} names {', '.join(map(printable, found.libraries)) or 'no library'}")
     if found.glibc:

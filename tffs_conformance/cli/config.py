@@ -17,6 +17,7 @@ SCHEMAS = {"profile": ProfileFile, "waivers": WaiverFile}
 
 @click.command()
 @click.option("--includes", is_flag=True, help="What a compiler is told: -I and a folder.")
+@click.option("--tensorflow-paths", is_flag=True, help="With --includes: -I for tensorflow/c/tf_status.h, too.")
 @click.option("--cmakedir", is_flag=True, help="The folder of the CMake package, for tffs_conformance_DIR.")
 @click.option("--pkgconfigdir", is_flag=True, help="The folder of the .pc file, for PKG_CONFIG_PATH.")
 @click.option(
@@ -26,7 +27,9 @@ SCHEMAS = {"profile": ProfileFile, "waivers": WaiverFile}
     help="Put the host there that '--host-command' runs elsewhere, in a container or on another machine; its path.",
 )
 @click.option("--schema", type=click.Choice(list(SCHEMAS)), help="The JSON schema of such a TOML file, for editors.")
-def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | None, schema: str | None) -> None:
+def config(
+    *, includes: bool, tensorflow_paths: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | None, schema: str | None
+) -> None:
     """Say where a build finds tf_filesystem_plugin.h, the interface that plugins are compiled against.
 
     With --host, hand out the host as one file. It needs glibc 2.28 or later where it runs, and neither Python nor a C++
@@ -38,7 +41,8 @@ def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | N
     if not (includes or cmakedir or pkgconfigdir or host):
         raise click.UsageError("no option is given: --includes, --cmakedir, --pkgconfigdir, --host or --schema")
     if includes:
-        click.echo(shlex.quote(f"-I{include_directory()}"))
+        folders = [include_directory(), *[include_directory() / "tensorflow_paths"] * tensorflow_paths]
+        click.echo(shlex.join(f"-I{folder}" for folder in folders))
     if cmakedir:
         click.echo(native_directory() / "cmake")
     if pkgconfigdir:

@@ -18,8 +18,8 @@ from ..harness.ops.outcomes import DiedError
 from ..harness.power.mounted import DEVICE, lacking
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
 from ..reports.escape import printable
+from ..reports.patterns import nearest
 from ..suite.contract.catalogue import Level, catalogue
-from .names import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import click
 
 from ..reports.escape import command_line, printable
+from ..reports.patterns import nearest
 from ..suite.contract.catalogue import Clause, catalogue, clause
 from ..suite.engine import index
 from ..suite.engine.case_facts import CaseFacts
-from .names import nearest
 
 #: So many groups of cases are named where nobody asks for all.
 _GROUPS = 8

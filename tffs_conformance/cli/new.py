@@ -20,6 +20,8 @@ FILES = {
     "@NAME@.toml": "profile.toml",
     "waivers.toml": "waivers.toml",
     "requirements.txt": "requirements.txt",
+    "pyproject.toml": "project.toml",
+    "@MODULE@.py": "module.in",
     "README.md": "README.md",
     ".github/workflows/conformance.yml": "github.yml",
     ".gitlab-ci.yml": "gitlab.yml",
@@ -56,6 +58,7 @@ def new(folder: Path, name: str | None, scheme: str | None, suite: str | None) -
         tffs-conformance new . --name=acme-store --scheme=acme
     """
     given = {"NAME": _name(folder, name)}
+    given["MODULE"] = f"{given['NAME'].replace('-', '_')}_plugin"
     given["SCHEME"] = _scheme(given["NAME"], scheme)
     origin = _origin()
     given["SUITE"] = _suite(suite, origin)

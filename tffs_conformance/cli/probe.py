@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import tomlkit
 
-from ..harness.targets.shipped import built
+from ..harness.targets.shipped import shipped
 from ..reports.escape import printable, steers
 from ..reports.model.redaction import looks_secret
 from ..run.run_options import BadUsageError, patience
@@ -81,7 +81,7 @@ def draft(given: str, target: Target, root: str | None, findings: Iterable[Probe
         "# not what happens to work. Without a claim, any answer that the contract accepts is right.",
         "",
         "[plugin]",
-        f"path = {_toml(given if given in built() else str(target.plugin))}",
+        f"path = {_toml(given if given in shipped() else str(target.plugin))}",
         f"scheme = {_toml(target.scheme)}" if target.scheme else "# scheme: the plugin registered none",
         f"root = {_toml(root)}" if root else f'# root = "{target.scheme or "scheme"}:///tmp"  # the default',
     ]

@@ -2,6 +2,7 @@
 
 import datetime
 import getpass
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,11 +11,10 @@ from ..reports import document
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.report import Report
-from ..reports.model.waivers import WaiverError
-from ..reports.patterns import fits
+from ..reports.model.waivers import Waiver, WaiverError
+from ..reports.patterns import fits, nearest
 from ..reports.waivers import read
 from ..run.waivers import fitting
-from .names import nearest
 from .report.reading import tell_selection
 from .waiver_file import update
 from .waiver_file import waive as add_waivers
@@ -68,40 +68,28 @@ def waive(
             raise click.UsageError(f"{option} says nothing")
     if sync and clauses is not None:
         raise click.UsageError("--clause is not for --sync, which makes the file follow the whole report")
-    until = expires.date() if expires else None
+    today = datetime.date.today()
+    if sync:
+        reason = reason or f"accepted as it was on {today} by waive --sync"
+        owner = owner or getpass.getuser()
+    until = expires.date() if expires else today + datetime.timedelta(days=DAYS) if sync else None
+    why = {"reason": reason, "owner": owner, "issue": issue, "expires": until}
     try:
         loaded = tell_selection(report, document.load(report))
+        waivers = read(path, today) if path.exists() else []
         if sync:
-            _follow(path, loaded, owner=owner, reason=reason, issue=issue, expires=until)
+            _follow(path, waivers, loaded, why)
         else:
-            _accept(path, loaded, clauses or "*", owner=owner or "", reason=reason or "", issue=issue, expires=until)
+            _accept(path, waivers, loaded, clauses or "*", why)
     except (ReportError, WaiverError, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _accept(
-    path: Path,
-    report: Report,
-    clauses: str,
-    *,
-    owner: str,
-    reason: str,
-    issue: str | None,
-    expires: datetime.date | None,
-) -> None:
+def _accept(path: Path, waivers: list[Waiver], report: Report, clauses: str, why: Mapping[str, object]) -> None:
     """Write entries for what the file does not accept already."""
     if not any(fits(clauses, name) for name in report.clauses):
         raise click.UsageError(f"no clause fits {printable(clauses)!r}{nearest(clauses, report.clauses)}")
-    added = add_waivers(
-        path,
-        read(path, datetime.date.today()) if path.exists() else [],
-        report,
-        clauses=clauses,
-        reason=reason,
-        owner=owner,
-        issue=issue,
-        expires=expires,
-    )
+    added = add_waivers(path, waivers, report, clauses, why)
     if not added:
         raise click.ClickException(f"the report has no violation of {clauses} that {path} does not accept already")
     for entry in added:
@@ -109,26 +97,9 @@ def _accept(
     click.echo(f"written: {path}; pytest … --waivers={path}", err=True)
 
 
-def _follow(
-    path: Path,
-    report: Report,
-    *,
-    owner: str | None,
-    reason: str | None,
-    issue: str | None,
-    expires: datetime.date | None,
-) -> None:
+def _follow(path: Path, waivers: list[Waiver], report: Report, why: Mapping[str, object]) -> None:
     """Rewrite the file for the violations of the report."""
-    today = datetime.date.today()
-    changes = update(
-        path,
-        fitting(read(path, today)) if path.exists() else [],
-        report,
-        reason=reason or f"accepted as it was on {today} by waive --sync",
-        owner=owner or getpass.getuser(),
-        issue=issue,
-        expires=expires or today + datetime.timedelta(days=DAYS),
-    )
+    changes = update(path, fitting(waivers), report, why)
     for kind, entries in (("added", changes.added), ("updated", changes.updated), ("dropped", changes.dropped)):
         for entry in entries:
             click.echo(f"{kind:<8} {printable(entry)}")

@@ -1,6 +1,5 @@
 """Bring a file of waivers up to date with a report: kept entries stay as people wrote them, comments and all."""
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,22 +29,13 @@ class Changes:
     dropped: list[str] = field(default_factory=list)
 
 
-def update(
-    path: Path,
-    waivers: Sequence[Waiver],
-    report: Report,
-    *,
-    reason: str,
-    owner: str,
-    issue: str | None,
-    expires: datetime.date,
-) -> Changes:
+def update(path: Path, waivers: Sequence[Waiver], report: Report, why: Mapping[str, object]) -> Changes:
     """Rewrite the file at `path`, which holds `waivers`, for the violations in `report`.
 
-    Entries that waive something stay; those that expired get `expires` as their new end, those whose fingerprint
-    changed get the one seen; entries that nothing needs, and those about clauses that the report lacks, go. What is
-    left of the violations gets entries with `reason`, `owner`, `issue` and `expires`. Raises WaiverError where the file
-    is not laid out entry by entry, or OSError.
+    Entries that waive something stay; those that expired get the `expires` of `why` as their new end, those whose
+    fingerprint changed get the one seen; entries that nothing needs, and those about clauses that the report lacks, go.
+    What is left of the violations gets entries with the keys of `why`. Raises WaiverError where the file is not laid
+    out entry by entry, or OSError.
     """
     document, tables = _parsed(path)
     left = breaches(report, Verdict.VIOLATION, Verdict.WAIVED)
@@ -68,29 +58,19 @@ def update(
             gone.append(number)
             continue
         if waiver.expired and claimed:
-            edits["expires"] = expires
+            edits["expires"] = why["expires"]
         if edits:
             changes.updated.append(f"{named} ({', '.join(f'{key} = {value}' for key, value in edits.items())})")
             tables[number].update(edits)
     for number in reversed(gone):
         _drop(document, tables, number)
-    added = entries(left, report, reason=reason, owner=owner, issue=issue, expires=expires)
+    added = entries(left, report, why)
     _write(path, document, added)
     changes.added = _lines(added)
     return changes
 
 
-def waive(
-    path: Path,
-    waivers: Sequence[Waiver],
-    report: Report,
-    *,
-    clauses: str,
-    reason: str,
-    owner: str,
-    issue: str | None,
-    expires: datetime.date | None,
-) -> list[str]:
+def waive(path: Path, waivers: Sequence[Waiver], report: Report, clauses: str, why: Mapping[str, object]) -> list[str]:
     """Add entries to the file at `path`, which holds `waivers`: for each violation in `report` that none of them fits.
 
     `clauses` is a pattern: violations of other clauses stay as they are, and so does all that the file has. One
@@ -101,7 +81,7 @@ def waive(
     for waiver in waivers:
         if not waiver.expired:
             _claim(left, waiver)
-    added = entries(left, report, reason=reason, owner=owner, issue=issue, expires=expires)
+    added = entries(left, report, why)
     for number, waiver in enumerate(waivers, start=1):
         if waiver.expired and _claim(left, waiver):
             raise WaiverError(

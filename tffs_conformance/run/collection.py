@@ -1,10 +1,8 @@
 """Which cases a run collects: our modules under names of their own, less what a user's options drop."""
 
-import difflib
 import functools
 import heapq
 import importlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ..reports.patterns import fits
+from ..reports.patterns import fits, nearest
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect, index
 from ..suite.engine.case_facts import CaseFacts
@@ -182,9 +180,7 @@ class Wanted:
     def _why(self, pattern: str, known: list[str]) -> str:
         if any(_is_of(name, (pattern,)) for name in known):
             return f"no case of the tier {self.tier} fits"
-        groups = dict.fromkeys(re.sub(r"[./].*", lambda found: f"{found[0][0]}*", name) for name in known)
-        near = difflib.get_close_matches(pattern, [*known, *groups], n=3)
-        meant = f", did you mean {' or '.join(near)}" if near else "; 'tffs-conformance list' names them"
+        meant = nearest(pattern, known, groups=True) or "; 'tffs-conformance list' names them"
         return f"no case of the tier {self.tier} fits{meant}"
 
 

@@ -160,7 +160,8 @@ class Controller(Session):
         if self._journals or not self._collected or self.config.option.collectonly:
             return
         selected = self.selected if self._course.is_selection else ()
-        if selected and not self.options.reports_named and holds_whole_run(self.options.reports):
+        has_whole = holds_whole_run(self.options.reports) and not self.options.reports_named
+        if has_whole and (selected or stops(self.config)):
             self._written = replace(self.options, reports=self.options.reports / SELECTION)
         try:
             self._journals = open_journals(self._written, self._prepared, self._facts, self.waivers, selected)
@@ -273,7 +274,9 @@ class Controller(Session):
             return
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
-                self._say_that_nothing_was_selected()
+                options = " ".join((f"--tier={self.options.tier}", *self.selected))
+                said = f"\nERROR: no case of the suite was selected: {options}"
+                self.config.get_terminal_writer().line(said, red=True)
             self._held |= baselines.held(self._reports, self._baselines, self.options)
             # What the gate lets pass fails for pytest all the same.
             others = not self._held or session.testsfailed > self._told_as_failed
@@ -353,10 +356,6 @@ class Controller(Session):
         finally:
             self.interrupts.ending = True
         return found
-
-    def _say_that_nothing_was_selected(self) -> None:
-        options = " ".join((f"--tier={self.options.tier}", *self.selected))
-        self.config.get_terminal_writer().line(f"\nERROR: no case of the suite was selected: {options}", red=True)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what a person can act on."""

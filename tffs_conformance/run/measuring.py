@@ -27,7 +27,8 @@ class WrongBytesError(Exception):
 def measure(target: Target, running: Services, what: Measure) -> Figures:
     """Read a file that is new to everybody, twice, and see by how much the figures grew."""
     images = tuple(sorted({facts["image"] for facts in running.facts.values()}))
-    nodes = {"the plugin": target, "the plugin on another node": _elsewhere(target, what)}
+    elsewhere = {**target.environment, **what.environment}
+    nodes = {"the plugin": target, "the plugin on another node": replace(target, environment=elsewhere)}
     name = f"measured-{secrets.token_hex(4)}"
     content = random.Random(name).randbytes(what.size)
     bench = Workbench(target)
@@ -47,10 +48,6 @@ def measure(target: Target, running: Services, what: Measure) -> Figures:
         bench.close()
     grown = tuple(Figure(figure, after[figure] - count) for figure, count in before.items())
     return Figures(images, what.size, grown, None)
-
-
-def _elsewhere(target: Target, what: Measure) -> Target:
-    return replace(target, environment={**target.environment, **what.environment})
 
 
 def _read(target: Target, name: str, size: int) -> bytes:

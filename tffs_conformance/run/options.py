@@ -6,9 +6,16 @@ from typing import Any, ParamSpec
 
 import pytest
 
+from ..reports.patterns import nearest
+
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"
 P = ParamSpec("P")
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """What commas separate."""
+    return tuple(name for name in text.split(",") if name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +25,7 @@ class RunOption:
     `read` makes the value of a run of what pytest parsed. One that `speaks` says nothing when it is empty, which is an
     error. What `shapes` a result stands in reports. A target has a field of that name where it is `of_target`. The line
     that runs a case again has it where it is said `again`, but for its default and what is as `usual`. Without `help`,
-    pytest knows it already.
+    pytest knows it already. `choices` are its values, or if it has a `metavar`, what its value names with commas.
     """
 
     name: str
@@ -41,7 +48,8 @@ class RunOption:
 
     def add(self, group: pytest.OptionGroup) -> None:
         """Tell pytest of it."""
-        told = {"type": self.type, "choices": self.choices, "metavar": self.metavar, "default": self.default}
+        metavar = self.metavar or ("|".join(self.choices) if self.choices else None)
+        told = {"type": self.type, "metavar": metavar, "default": self.default}
         if self.default is False:
             told["action"] = "store_true"
         if self.default == ():
@@ -54,6 +62,15 @@ class RunOption:
         """Its value among what pytest parsed."""
         value = getattr(parsed, self.dest)
         return tuple(value or ()) if self.default == () else value
+
+    def wrong(self, value: Any) -> str:
+        """A sentence about what in its value is none of its choices; empty where all is."""
+        if not self.choices or value == self.default:
+            return ""
+        names = names_in(value if isinstance(value, str) else ",".join(value)) if self.metavar else [value]
+        unknown = next((name for name in names if name not in self.choices), None)
+        known = f"choose from {', '.join(self.choices)}{nearest(unknown or '', self.choices)}"
+        return "" if unknown is None else f"--{self.name}={unknown}: {known}"
 
     def line(self, value: Any) -> list[str]:
         """What says this value on the line that runs a case again."""

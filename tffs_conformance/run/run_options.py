@@ -18,7 +18,7 @@ from ..reports.model.header import FORMER_TIERS, Tier
 from ..suite.engine.case_facts import TIERS
 from ..suite.engine.target import EXAMPLES
 from ..suite.properties.traces import NotATraceError, Trace
-from .options import RunOption, option
+from .options import RunOption, names_in, option
 
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
@@ -105,14 +105,6 @@ def _environment(entries: Sequence[str]) -> dict[str, str]:
     return environment
 
 
-def _conditions(text: str) -> tuple[str, ...]:
-    names = tuple(name for name in text.split(",") if name)
-    for name in names:
-        if name not in CONDITIONS:
-            raise BadUsageError(f"--conditions={name}: choose from {', '.join(CONDITIONS)}")
-    return names
-
-
 def _case_of(replay: str) -> str:
     try:
         return Trace.read(Path(replay)).case
@@ -125,22 +117,6 @@ def _shard(text: str) -> tuple[int, int]:
     if not (slash and number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards)):
         raise BadUsageError(f"--shard={text}: I/N is expected, such as 1/3, with I from 1 to N")
     return int(number), int(shards)
-
-
-def _forms(given: Sequence[str]) -> tuple[Form, ...]:
-    names = {name for text in given for name in text.split(",") if name}
-    known = [form.name for form in FORMS]
-    for name in sorted(names.difference(known)):
-        raise BadUsageError(f"--report={name}: choose from {', '.join(known)}")
-    return tuple(form for form in FORMS if form.name in names)
-
-
-def _fail_on(text: str) -> tuple[str, ...]:
-    kinds = tuple(kind for kind in text.split(",") if kind)
-    for kind in kinds:
-        if kind not in (*FAILABLE, CHANGED):
-            raise BadUsageError(f"--fail-on={kind}: choose from {', '.join((*FAILABLE, CHANGED))}")
-    return kinds
 
 
 # The options ---------------------------------------------------------------------------------------------------------
@@ -267,7 +243,7 @@ class RunOptions:
         " what was not made durable, with FUSE; 'network' disturbs its connections to services;"
         " 'processes' has signals, forks, exits and several processes at once; 'memory' fails each allocation of an op;"
         " they take minutes (docs/conditions.md)",
-        default="", metavar="NAMES", read=_conditions, again=True, usual=((),),
+        default="", metavar="NAMES", choices=CONDITIONS, read=names_in, again=True, usual=((),),
     )
     runtime: str = option(
         "runtime",
@@ -297,7 +273,8 @@ class RunOptions:
         "report",
         "beside report.json, the report in these forms, separated by commas: "
         + "; ".join(f"{form.name} ({form.file}, {form.says})" for form in FORMS),
-        default=(), metavar="FORMS", read=_forms, speaks=True,
+        default=(), metavar="FORMS", choices=[form.name for form in FORMS], speaks=True,
+        read=lambda given: tuple(form for form in FORMS if form.name in names_in(",".join(given))),
     )
     waivers: tuple[str, ...] = option(
         "waivers", "known violations that are accepted (TOML); one file for all plugins, or one for each",
@@ -307,7 +284,7 @@ class RunOptions:
         "fail-on",
         "fail the run on these, too, separated by commas: "
         f"{', '.join(FAILABLE)}, and with --gate {CHANGED}. Exit codes: {EXIT_CODES}",
-        default="", metavar="KINDS", read=_fail_on,
+        default="", metavar="KINDS", choices=(*FAILABLE, CHANGED), read=names_in,
     )
     gate: bool = option(
         "gate",
@@ -329,6 +306,8 @@ class RunOptions:
         for name, one in declared():
             if one.speaks and (given[name] == "" or (isinstance(given[name], tuple) and "" in given[name])):
                 raise BadUsageError(f"--{one.name}= has no value")
+            if wrong := one.wrong(given[name]):
+                raise BadUsageError(wrong)
         values = {name: one.read(given[name]) if one.read else given[name] for name, one in declared()}
         _hold_gate(values["gate"], values["baselines"], values["failing"])
         usual = {"through": "", "host_command": (), "sandbox": "off", "runtime": STAND_IN}

@@ -30,7 +30,7 @@ from ..suite.engine.workbench import launcher_of
 def see(target: Target, runtime: Runtime) -> PluginFacts:
     """Look at the plugin of a target where its hosts run.
 
-    Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError;
+    Raises FileNotFoundError where it is not there, NotElfError for another kind of file or machine, and HostLostError;
     where it has to be compiled for a sanitizer, NotCompiledSoError and NoToolError.
 
     One that lacks symbols is tried with all libraries of the runtime.
@@ -41,7 +41,7 @@ def see(target: Target, runtime: Runtime) -> PluginFacts:
     try:
         content = _content(Host(starts, target.timeout), plugin) if is_far else plugin.read_bytes()
         # A damaged shared object is judged; another file is a mistake of whoever named it.
-        require_magic(content)
+        require_magic(content, platform.machine() if not is_far or is_in_one(target.host_command) else "")
         # TensorFlow's own filesystems are in the library that others are loaded with.
         told = None if str(plugin) in runtime.libraries else _told(plugin, content if is_far else None)
         registration = _registration(loader)

@@ -13,15 +13,17 @@ from ..harness.launchers.launcher import HostLostError, NotCompiledSoError, NoTo
 from ..harness.launchers.sandbox import Sandbox
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
+from ..harness.shared_object.abi import ENTRY_POINT
 from ..harness.shared_object.elf import NotElfError
 from ..harness.targets import profile
 from ..harness.targets.profile import Profile, ProfileError
 from ..harness.targets.runtimes import NoRuntimeError, Runtime, find
-from ..harness.targets.shipped import built, plugin_path, shipped
+from ..harness.targets.shipped import declared, named, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreterError
 from ..reports.model.header import TargetRecord
 from ..reports.model.redaction import Redaction, looks_secret
+from ..reports.patterns import nearest
 from ..suite.contract.claims import UnknownClaimError, stated
 from ..suite.engine.plugin_facts import PluginFacts
 from ..suite.engine.target import Target
@@ -59,7 +61,7 @@ Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[TargetServices]]
 
 def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     """The targets of a run. Raises BadUsageError for what can be seen to be wrong before any op."""
-    profiles = [_profile(given) for given in options.profiles]
+    profiles = [_profile(given) for given in options.profiles] or [_declared(given) for given in options.plugins]
     plugins = options.plugins or options.loads
     plugins = plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
     try:
@@ -86,7 +88,7 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     supplied = given(plugins, profiles)
     found: list[PreparedTarget] = []
     for k, plugin in enumerate(plugins):
-        claimed = profiles[k] if profiles else _supplied(supplied[k], _at(options.roots, k))
+        claimed = profiles[k] if profiles and profiles[k].name else _supplied(supplied[k], _at(options.roots, k))
         found += _prepared(options, runtime, through, box, plugin, claimed, supplied[k], k)
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
@@ -106,6 +108,13 @@ def _profile(given: str) -> Profile:
     except (ProfileError, UnknownClaimError) as error:
         raise BadUsageError(f"--plugin-profile={given}: {error}") from error
     return read
+
+
+def _declared(plugin: str) -> Profile:
+    """The profile that a distribution declares under the name of a plugin; an empty one where it declares none."""
+    _path(plugin)
+    path = declared(plugin)
+    return replace(_profile(str(path)), name=plugin) if path and path.suffix == ".toml" else Profile(name="")
 
 
 def _supplied(services: TargetServices, root: str | None) -> Profile:
@@ -189,6 +198,8 @@ def _prepared(
         **{**options.of_target, "timeout": timeout, "host_command": host_command},
     )
     draft, seen, known = _registered(given, draft, runtime)
+    if seen.abi and not (through or seen.abi.is_plugin):
+        raise BadUsageError(f"--plugin={given} cannot be loaded as a plugin: it exports no {ENTRY_POINT}")
     if draft.scheme == EVERY and root is not None:
         raise BadUsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if draft.scheme in (None, EVERY) else [draft.scheme]
@@ -234,7 +245,7 @@ def _registered(given: str, draft: Target, runtime: Runtime) -> tuple[Target, Pl
     starts = "--sandbox" if is_boxed else "--host-command" if draft.host_command else ""
     option = starts or ("--through" if draft.through else "--runtime" if runtime.libraries else "")
     is_here = not draft.host_command or is_boxed
-    plugin = _found(given) if is_here else plugin_path(given) if given in shipped() else Path(given)
+    plugin = _found(given) if is_here else _path(given) if given in shipped() or declared(given) else Path(given)
     scheme, root = draft.scheme, draft.root
     try:
         seen = see(replace(draft, plugin=plugin), runtime)
@@ -247,7 +258,7 @@ def _registered(given: str, draft: Target, runtime: Runtime) -> tuple[Target, Pl
     except PermissionError as error:
         raise BadUsageError(f"--plugin={given} cannot be read: {error.strerror}") from None
     except NotElfError as error:
-        raise BadUsageError(f"--plugin={given} is no shared object: {error}") from None
+        raise BadUsageError(f"--plugin={given} cannot be loaded as a plugin: {error}") from None
     known = list(seen.registration.registered) if seen.registration else []
     announced = {entry.scheme for entry in seen.registration.schemes} if seen.registration else set()
     if scheme is None and root is not None and paths.parse(root).scheme in announced:
@@ -264,15 +275,24 @@ def _named(schemes: Sequence[str]) -> str:
     return ", ".join(scheme or "'' (--scheme=)" for scheme in schemes)
 
 
+def _path(given: str) -> Path:
+    try:
+        return plugin_path(given)
+    except ProfileError as error:
+        raise BadUsageError(f"--plugin={given}: {error}") from error
+
+
 def _found(given: str) -> Path:
-    plugin = plugin_path(given)
+    plugin = _path(given)
     if plugin.is_dir():
         raise BadUsageError(f"--plugin={given} is a directory, a shared object is expected")
     if not plugin.is_file():
         if given in shipped():
             raise BadUsageError(f"--plugin={given}: it was not built, {shipped()[given].advice}")
-        names = ", ".join(built())
-        raise BadUsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
+        if declared(given):
+            raise BadUsageError(f"--plugin={given}: there is no {plugin}: build it first")
+        known = f"({', '.join(named())}){nearest(given, named())}"
+        raise BadUsageError(f"--plugin={given}: there is no such file, nor a plugin of that name {known}")
     return plugin
 
 

@@ -42,25 +42,16 @@ def add(path: Path, name: str | None, version: str | None, into: Path) -> None:
     the command, and the findings, causes first. Finish it by hand: say how each finding was confirmed.
     """
     report = load(path)
-    try:
-        for written in publish(
-            conclude(anonymous(report, own_folders())),
-            into,
-            name or report.target.name,
-            version or _version(report),
-        ):
-            click.echo(f"written: {written}")
-    except (NotPublishableError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-
-
-def own_folders() -> list[Path]:
-    """The folders of this machine that a report may name."""
     folders = [Path.cwd(), runtimes.cache()]
     # From a bare clone reports can be published, too.
     with contextlib.suppress(NativePartsMissingError):
         folders.append(native_directory().parent)
-    return folders
+    try:
+        own = conclude(anonymous(report, folders))
+        for written in publish(own, into, name or report.target.name, version or _version(report)):
+            click.echo(f"written: {written}")
+    except (NotPublishableError, OSError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _version(report: Report) -> str:

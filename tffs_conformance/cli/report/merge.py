@@ -1,7 +1,7 @@
 """`tffs-conformance report merge`: one report of the parts of a run."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -40,7 +40,8 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
     if any(path.exists() and path.samefile(part) for part in parts):
         raise click.UsageError(f"{path} is one of the parts: choose another folder")
     try:
-        found = write_merged(out, parts, _read(parts))
+        # One part after the other: there may be very much in them.
+        found = write_merged(out, parts, ((part, read(part)) for part in parts))
     except (ReportError, OSError) as error:
         raise UnreadableError(str(error)) from None
     report = found.report
@@ -62,11 +63,6 @@ def write_merged(out: Path, paths: Sequence[Path], parts: Iterable[tuple[Path, R
     _copy_traces(found, paths, out / TRACES)
     write(found.report, out)
     return found
-
-
-def _read(parts: Sequence[Path]) -> Iterator[tuple[Path, Report]]:
-    """One part after the other: there may be very much in them."""
-    return ((path, read(path)) for path in parts)
 
 
 def _copy_traces(found: Merged, parts: Sequence[Path], into: Path) -> None:

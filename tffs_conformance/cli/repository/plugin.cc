@@ -521,17 +521,9 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
 
   TF_FilesystemPluginOps entry = {};
   entry.scheme = CopyOf(kScheme);
-  entry.filesystem_ops_abi = TF_FILESYSTEM_OPS_ABI;
-  entry.filesystem_ops_api = TF_FILESYSTEM_OPS_API;
-  entry.filesystem_ops_size = TF_FILESYSTEM_OPS_SIZE;
+  TF_SetFilesystemVersionMetadata(&entry);
   entry.filesystem_ops = OnHeap(filesystem);
-  entry.random_access_file_ops_abi = TF_RANDOM_ACCESS_FILE_OPS_ABI;
-  entry.random_access_file_ops_api = TF_RANDOM_ACCESS_FILE_OPS_API;
-  entry.random_access_file_ops_size = TF_RANDOM_ACCESS_FILE_OPS_SIZE;
   entry.random_access_file_ops = OnHeap(readers);
-  entry.writable_file_ops_abi = TF_WRITABLE_FILE_OPS_ABI;
-  entry.writable_file_ops_api = TF_WRITABLE_FILE_OPS_API;
-  entry.writable_file_ops_size = TF_WRITABLE_FILE_OPS_SIZE;
   entry.writable_file_ops = OnHeap(writers);
 
   info->plugin_memory_allocate = Allocate;

@@ -1,0 +1,1 @@
+#include "../../../tf_filesystem_plugin.h"
