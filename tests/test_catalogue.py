@@ -4,13 +4,15 @@ And what of the interface is held: each row of the table, and what a wrong row i
 says is what collection finds, whatever changed since it was written.
 """
 
+import ast
+import functools
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,14 +21,20 @@ from unittest.mock import Mock
 import pytest
 
 import tffs_conformance
+from tests.pages import PROJECT
 from tests.test_suite import run
+from tffs_conformance.harness.ops.tables import FILESYSTEM, OPS, TABLES
 from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.run.run_options import CONDITIONS
-from tffs_conformance.suite.contract import catalogue
+from tffs_conformance.suite.cases.successes import SUCCESSES
+from tffs_conformance.suite.cases.test_leaks import OF_SIZES, of_a_new_path
+from tffs_conformance.suite.contract import catalogue, statuses
 from tffs_conformance.suite.contract.catalogue import Clause, Level
 from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, sentences
+from tffs_conformance.suite.contract.model import OPENS
 from tffs_conformance.suite.engine import collect, index
 from tffs_conformance.suite.engine.case_facts import CaseFacts
+from tffs_conformance.suite.properties import small
 from tffs_conformance.typed_toml import TomlError
 
 SUITE = Path(catalogue.__file__).parent
@@ -177,6 +185,109 @@ def test_what_is_wrong_with_a_row_is_said(name: str, cases: dict[str, Any], stat
     clauses = {"a.b": made("filesystem_interface.h:7"), "a.far": made("filesystem_interface.h:8")}
     (row,) = coverage([Sentence("7", "d", (name,), "")], clauses, cases)
     assert (row.state, row.settled) == (state, state == "covered")
+
+
+# The places of an op --------------------------------------------------------------------------------------------------
+
+#: The ops of open files and regions; those with cases of their own: registration, transactions, configuration.
+OF_HANDLES = " ".join(op for op in OPS if op not in TABLES[FILESYSTEM])
+APART = " ".join(op for op in OPS if re.search("^init$|^cleanup$|transaction|configuration", op))
+CLEANUPS = " ".join(op for op in OPS if op.endswith(".cleanup"))
+NO_TREE = {f"{APART} translate_name": "they neither change nor read a tree"}
+NO_ROUND = {APART: "their own cases look for leaks", "flush_caches": "test_leaks.py calls it after each round"}
+
+#: The places of an op: files that name it, or a table in one, and the ops that need no place there, with the reason.
+PLACES: dict[str, dict[str, str]] = {
+    "harness/include/tf_filesystem_plugin.h": {},
+    "harness/host/commands.cc": {"init": "the host calls it when it registers the plugin"},
+    "docs/wire.md": {},
+    "harness/over_tables/raw.py harness/over_tables/hosted.py harness/over_tables/files.py": {
+        "init": "the host calls it when it registers the plugin",
+        "get_transaction_for_path get_or_start_transaction_for_path": "cases name them to token_op",
+    },
+    "harness/ops/filesystem.py": {APART: "TensorFlow's users do not reach them"},
+    "harness/through/filesystem.py": {
+        APART: "TensorFlow's users do not reach them",
+        f"sync data length {CLEANUPS}": "tf.io.gfile does not have them",
+    },
+    "reference_plugins/fakes/ops.h": {},
+    "suite/contract/interface.tsv": {},
+    "suite/contract/clauses: OP.succeeds": {},
+    "suite/contract/statuses.py: ONE_PATH, TWO_PATHS": {
+        f"{OF_HANDLES} {APART} translate_name flush_caches": "their status does not depend on what is at a path",
+        "get_matching_paths": "it takes a pattern",
+    },
+    "suite/contract/model.py": {**NO_TREE, CLEANUPS: "they neither change nor read a tree"},
+    "suite/cases/stimuli.py": {**NO_TREE, f"flush_caches tell {CLEANUPS}": "they neither change nor read a tree"},
+    "suite/cases/successes.py: SUCCESSES": {
+        f"{OF_HANDLES} {APART}": "they take no path",
+        "paths_exist translate_name flush_caches": "they have no status",
+    },
+    "suite/cases/rounds.py": NO_ROUND,
+    "suite/cases/test_leaks.py: OF_SIZES, of_a_new_path": {**NO_ROUND, OF_HANDLES: "rounds.opening calls them"},
+    "suite/cases/test_conditions.py suite/cases/test_threads.py": {APART: "threads share the tree and its files only"},
+    "suite/engine/first_look.py": {
+        APART: "no case needs them to work",
+        f"translate_name {CLEANUPS}": "the guard and `with` call them",
+    },
+    "suite/properties/machines.py": NO_TREE,
+    "suite/properties/small.py: MOVES": {**NO_TREE, OF_HANDLES: "Making.write and the moves that open call them"},
+    "suite/properties/tours.py": {
+        **NO_TREE,
+        OF_HANDLES: "Making.write calls them",
+        "flush_caches": "it changes no tree",
+    },
+    "suite/properties/cc_reproducer.py": {
+        APART: "no history has them",
+        " ".join(OPENS): "it has a branch for OPENS",
+        "delete_file delete_dir path_exists": "they take the default, _ON_A_PATH",
+    },
+    "suite/costs.py": NO_TREE,
+}
+#: What is in tables, by the place.
+IN_TABLES: dict[str, Container[str]] = {
+    "OP.succeeds": {name.removesuffix(".succeeds") for name in catalogue.catalogue() if name.endswith(".succeeds")},
+    "ONE_PATH, TWO_PATHS": {*statuses.ONE_PATH, *statuses.TWO_PATHS},
+    "SUCCESSES": SUCCESSES,
+    "OF_SIZES, of_a_new_path": {*OF_SIZES, *of_a_new_path(Mock(), "new")},
+    "MOVES": small.OPS,
+}
+
+
+@functools.cache
+def words(path: Path) -> frozenset[str]:
+    """The attributes, functions and texts of a Python file; the words of another."""
+    if path.suffix != ".py":
+        return frozenset(re.findall(r"\w+", path.read_text()))
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    named = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    named |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return frozenset(named | {node.value for node in nodes if isinstance(node, ast.Constant)})
+
+
+def without_place(op: str) -> list[str]:
+    """The places that lack an op without a reason."""
+
+    def there(place: str) -> bool:
+        files, _, table = place.partition(": ")
+        if table:
+            return op in IN_TABLES[table]
+        names = {op, op.rpartition(".")[2]}
+        return any(names & words(PROJECT / file) for file in files.split())
+
+    return [place for place, excused in PLACES.items() if op not in " ".join(excused).split() and not there(place)]
+
+
+def test_each_op_has_every_place() -> None:
+    missing = {op: places for op in OPS if (places := without_place(op))}
+    assert not missing, "\n".join(
+        "\n  ".join([f"add {op} to each of these, or say in PLACES why it needs none:", *places])
+        for op, places in missing.items()
+    )
+
+
+def test_op_in_its_table_alone_lacks_every_place() -> None:
+    assert without_place("truncate") == [*PLACES]
 
 
 # The index of cases --------------------------------------------------------------------------------------------------
