@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Container, Iterable
 from dataclasses import fields
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -62,6 +63,68 @@ def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
     ids = {f"{module}/{name.replace('_', '-')}{parameters}" for module, name, parameters in collected}
     # A run has one condition at most.
     assert ids == {case.id for case in collect.cases() if case.tier not in ("address", "thread")}
+
+
+# Levels: docs/report.md defines them ---------------------------------------------------------------------------------
+
+#: A sentence of TensorFlow's headers that is no 'should'; what refuses a plugin, and where it is called.
+STATES = re.compile(
+    r"""(filesystem_interface\.h|tf_file_statistics\.h|env\.h:\d)(?!.*"[^"]*\bshould\b)
+    |modular_filesystem_registration\.cc$|the[ ]interface[ ]is[ ](C|called[ ]in[ ]TensorFlow's[ ]own[ ]process)$""",
+    re.VERBOSE,
+)
+#: The code of TensorFlow that works with the files of a scenario, and loses them where the plugin does otherwise.
+SCENARIO = re.compile(r"[\w/]+\.(cc|py)\b")
+OPEN = re.compile(r"no (word|sentence|source) |\bMight\b|\ballowed\b")
+
+#: The clauses whose sources alone do not give their level, and why it is right.
+JUDGED = {
+    "network.*": "MUST: the op crashes, hangs, or loses data",
+    "system-calls.*": "MUST: the op crashes, or loses data or descriptors",
+    "*keeps-what-was-synced": "MUST: sync is for this alone, and data is lost",
+    "get_filesystem_configuration_keys.sets-the-number": "MUST: with OK the caller reads the number",
+    "*.error-changes-nothing": "SHOULD: stated of rename_file and copy_file only",
+    "*.beside-changes": "SHOULD: implied; no sentence is about a listing while its directory changes",
+    "common.object-untouched-on-error": "SHOULD: implied; the sentence is about success",
+    "?et_filesystem_configuration*.succeeds": "SHOULD: the interface lets a plugin refuse an option with any code",
+    "get_filesystem_configuration_option.agrees-with-all": "SHOULD: implied by two sentences",
+    "configuration.*": "SHOULD: implied; the sentences are about the options that are set",
+    "*.onto-itself": "SHOULD: disputed; no sentence is about one path twice",
+    "robustness.*": "SHOULD: the process works on; only what it set for itself is changed",
+    "registration.api-matches": "SHOULD: TensorFlow logs it and loads the plugin",
+    "registration.empty-tables-are-null": "SHOULD: TensorFlow accepts such a table",
+    "start_transaction.succeeds": "SHOULD: the interface allows FAILED_PRECONDITION",
+    "start_transaction.token-has-an-owner": "SHOULD: TensorFlow does not read the owner",
+    "decode_transaction_token.tells-tokens-apart": "SHOULD: implied by the default implementation",
+    "close.gives-back-buffers": "SHOULD: cleanup, which follows, frees them",
+}
+
+
+def follows(clause: Clause) -> bool:
+    """Whether the level of a clause follows from its sources."""
+    stated = [bool(STATES.match(source)) for source in clause.sources]
+    match clause.level:
+        case Level.MUST:
+            of_scenario = clause.conformance_class == "scenarios" and any(map(SCENARIO.match, clause.sources))
+            return any(stated) or of_scenario
+        case Level.SHOULD:
+            return not all(stated)
+        case Level.MAY:
+            return clause.disputed is not None or any(map(OPEN.search, clause.sources))
+
+
+def test_each_level_follows_from_its_sources_or_is_judged() -> None:
+    left = [one for one in catalogue.catalogue().values() if not follows(one)]
+    judged = {
+        key: [one for one in left if fnmatch(one.id, key) and why.startswith(one.level)] for key, why in JUDGED.items()
+    }
+    unknown = [
+        f"{one.id}: {one.level}, but {one.sources}" for one in left if not any(one in of for of in judged.values())
+    ]
+    assert not unknown, (
+        "change the level or quote a source that gives it, or write the reason into JUDGED:\n" + "\n".join(unknown)
+    )
+    assert [key for key, clauses in judged.items() if not clauses] == [], "these follow now: delete them from JUDGED"
 
 
 CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nsource = "s"\ncheck = "c"\n'
