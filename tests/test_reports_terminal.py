@@ -28,8 +28,8 @@ def test_a_good_run_is_told_in_a_few_lines() -> None:
     text = shown(*GOOD)
     for part in (
         "conformance of mine.so (mine://)",
-        "conformant: 1 check of MUST clauses kept; 1 MUST clause not tried, of paths (tier full)",
-        "2 cases; checks: 2 conform",
+        "conformant: 1 check of MUST clauses passed; 1 MUST clause not tried, of paths (tier full)",
+        "2 cases; checks of all clauses: 2 conform",
         "answered by core's default: copy_file",
         "absent: stat",
         "loads in TensorFlow 2.2 to 2.3; not in 2.1, for want of TF_New (-v says more)\n",
@@ -193,7 +193,7 @@ def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
     for part in (
         "WARNING read.hint (1 check)\n  rule      It is so.\n  stimulus  read/b:\n    expected  code=OK\n"
         "    got       code=OK\n  look at   The read.",
-        "disputed clauses: an accepted answer to each of 1 (-v names them)",
+        "1 disputed clause, answered in an accepted way (-v lists the answers)",
         "under-declared: append = false, but everything it gives up is kept",
         "waiver 1 (read.succeeds, *)\n    1 × code=OK: known (owner: team)",
         "waiver 2 (read.succeeds, stat/*)\n    unneeded: its cases ran and there was nothing to waive",
@@ -231,7 +231,7 @@ def test_of_a_class_that_is_not_conformant_it_is_said_of_how_many_checks_it_is()
     idle = [case(f"r/{k}", clauses=("read.succeeds",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"]
     empty = case("r/c", ("read.succeeds", "conform"), clauses=("read.succeeds", "read.hint"))
     text = shown(*GOOD, *idle, empty)
-    assert "checks: 3 conform, 2 not run, 1 does not apply\n" in text
+    assert "checks of all clauses: 3 conform, 2 not run, 1 does not apply\n" in text
     assert "  read           incomplete             2 checks, 2 not run, 1 does not apply\n" in text
     assert "\nconformant classes: registration\n" in text
     assert "no case of: paths, write\n" in text

@@ -297,14 +297,14 @@ def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         return
     yield "", {}
     if not verbosity:
-        yield f"disputed clauses: an accepted answer to each of {len(readings)} (-v names them)", {}
+        yield f"{number(len(readings), 'disputed clause')}, answered in an accepted way (-v lists the answers)", {}
         for name, followed in readings.items():
             made, bad = words.made_of(report, name), words.damaging(report.clauses[name])
             for reading in (one for one in followed if one in bad):
                 for line, _ in wrapped(f"  {printable(name)}: ", f"{reading}: {made.get(reading)}", columns):
                     yield line, {"yellow": True}
         return
-    yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
+    yield "disputed clauses, the reading that this plugin follows, and its effect on TensorFlow:", {}
     for name, counter in readings.items():
         made = words.made_of(report, name)
         said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)
