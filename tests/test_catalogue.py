@@ -44,7 +44,6 @@ SUITE = Path(catalogue.__file__).parent
 def test_every_must_clause_has_a_case_and_every_clause_of_a_case_exists() -> None:
     clauses = catalogue.catalogue()
     declared = {name for case in collect.cases() for name in case.clauses}
-    assert [one.id for one in clauses.values() if one.untested] == []
     assert {one.id for one in clauses.values() if one.level == "MUST"} <= declared <= clauses.keys()
 
 

@@ -80,9 +80,9 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken in
     one of the ways of `check_for`; where that is empty, in any way. `op` is empty for a rule about more than one op.
     `tensorflow` says what TensorFlow makes of a breach, where that is known. `damaging` names readings with which
-    something goes wrong without an error. `untested` says why no case checks it. A clause that has `conditions` is
-    checked in runs under one of them only, and is no part of the contract's version. `disputed` says why its sources
-    contradict each other; then `readings` has the accepted answers.
+    something goes wrong without an error. A clause that has `conditions` is checked in runs under one of them only, and
+    is no part of the contract's version. `disputed` says why its sources contradict each other; then `readings` has the
+    accepted answers.
     """
 
     id: str
@@ -94,7 +94,6 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     check_for: tuple[StatementKind, ...] = ()
     op: str = ""
     tensorflow: str | None = None
-    untested: str | None = None
     conditions: tuple[str, ...] = ()
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
@@ -179,7 +178,6 @@ def for_report(conditions: Collection[str] = ()) -> dict[str, ClauseFacts]:
             check_for=entry.check_for,
             tensorflow=entry.tensorflow,
             order=order(entry.id),
-            untested=entry.untested,
             disputed=entry.disputed,
             readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow, r.harmful) for r in entry.readings) or None,
             damaging=entry.damaging,

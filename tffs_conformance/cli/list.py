@@ -51,8 +51,7 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, covered: bool,
         return
     if what != "cases":
         for entry in clauses:
-            note = f"  [untested: {entry.untested}]" if entry.untested else ""
-            click.echo(f"{entry.level:<6} {entry.id}{note}")
+            click.echo(f"{entry.level:<6} {entry.id}")
     if what != "clauses":
         for case in cases:
             click.echo(f"case   {case.id}")
