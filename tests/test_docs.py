@@ -1,10 +1,13 @@
-"""The documents: every command that a page shows is run and answers as shown, and every link leads somewhere.
+"""The documents: every command that a page shows is run and answers as shown, every link leads somewhere, and the words
+of pages, messages, names and commits are plain.
 
 The commands of a page run in one shell, in an empty directory, from top to bottom, between the files that the page
 shows; tests/transcript.py has the rules.
 """
 
+import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests import transcript
-from tests.pages import Block, blocks, leads_somewhere, links, name, pages
+from tests.pages import PROJECT, Block, blocks, leads_somewhere, links, name, pages, prose
 
 #: tests/fresh_machine.py runs the first for each change, the second at night; the third takes a whole run.
 AT_NIGHT = {"docs/start.md", "docs/site.md"}
@@ -74,3 +77,65 @@ def test_every_page_is_in_the_index() -> None:
     index = next(page for page in pages() if name(page) == "docs/README.md")
     listed = {(index.parent / link).resolve() for link in links(index) if link.endswith(".md")}
     assert [name(page) for page in index.parent.glob("*.md") if page != index and page not in listed] == []
+
+
+# Plain words ----------------------------------------------------------------------------------------------------------
+
+#: What hides the subject, the number or the order of a sentence. `nobody yet` is in published notes.
+VAGUE = re.compile(
+    r"\b([Tt]old|[Tt]ells|[Ww]ho(ever)?|[Nn]obody(?! yet)|[Ss]omebody|[Ss]o many|[Ff]or want of"
+    r"|(?<!no )[Ss]uch(?! as)|(?<!eft )(?<!eave )[Bb]ehind)\b"
+)
+#: The same in names, where a noun says more, and how many names of each room have one. A number may only go down.
+VAGUE_IN_NAMES = re.compile("told|tells|held|kept|met|made|seen|who|nobody|somebody|such|most|longest")
+OLD_NAMES = {
+    "benchmarks": 2, "harness": 21, "packaging": 0, "reference_plugins": 1, "reports": 29, "suite": 40, "tests": 136,
+    "tffs_conformance": 15, "third_party": 1,
+}  # fmt: skip
+IMPERATIVE = re.compile(
+    r"(?!(The|An?|What|Where|No|Docs)\b)(Bring|Embed|Need|Speed|[A-Z][a-z-]+(?<!ed)(?<!ing)(?<![^s]s))\b(?!:).*[^.]"
+)
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_page_is_plain(page: Path) -> None:
+    assert [text for text in prose(page) if VAGUE.search(text)] == []
+
+
+def test_pages_are_short() -> None:
+    words = {name(page): len(page.read_text().split()) for page in pages() if page.name != "CHANGELOG.md"}
+    assert sum(words.values()) <= 25_000
+    assert [page for page, number in words.items() if number > 2_700 and page != "docs/report-keys.md"] == []
+
+
+@pytest.mark.parametrize("room", OLD_NAMES)
+def test_messages_and_new_names_are_plain(room: str) -> None:
+    messages, names = list[str](), set[str]()
+    for path in (PROJECT / room).rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            match node:
+                case ast.Constant(value=str() as text) if " " in text and id(node) not in docstrings:
+                    messages += [f"{path}:{node.lineno}: {text}"] if VAGUE.search(text) else []
+                case ast.FunctionDef(name=text) | ast.ClassDef(name=text) | ast.arg(arg=text):
+                    names.add(text)
+                case ast.Name(id=text, ctx=ast.Store()):
+                    names.add(text)
+    assert room == "tests" or messages == []
+    parts = {one: re.findall("[A-Z]?[a-z]+|[A-Z]+", one) for one in names}
+    vague = [one for one in names if any(VAGUE_IN_NAMES.fullmatch(part.lower()) for part in parts[one])]
+    assert len(vague) <= OLD_NAMES[room], f"choose nouns for the names that are new among {sorted(vague)}"
+
+
+@pytest.mark.parametrize("subject", ["Fixed a bug", "Adding a test", "Docs: a page", "The report is short", "Mend it."])
+def test_subject_that_is_not_imperative(subject: str) -> None:
+    assert IMPERATIVE.fullmatch(subject) is None
+
+
+def test_last_commits_have_imperative_subjects() -> None:
+    log = ["git", "-C", str(PROJECT), "log", "-50", "--format=%s"]
+    ran = subprocess.run(log, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        pytest.skip("there is no history of git")
+    assert [line for line in ran.stdout.splitlines() if len(line) > 72 or not IMPERATIVE.fullmatch(line)] == []

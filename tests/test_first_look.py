@@ -108,7 +108,7 @@ def test_what_answers_unimplemented_counts_as_null() -> None:
     ("fault", "cases", "said"),
     [
         ("setup.lists-itself", "tree/delete-recursively", "get_children gives '.', which leads to where it was"),
-        ("setup.ends-never", "move/", "read answers OK behind the end of the file"),
+        ("setup.ends-never", "move/", "read answers OK past the end of the file"),
     ],
 )
 def test_a_default_of_core_that_would_never_end_has_a_bound(fault: str, cases: str, said: str) -> None:

@@ -132,7 +132,7 @@ def many() -> Report:
 def test_it_fits_a_comment_and_says_what_it_left_out() -> None:
     text = render(conclude(many()))
     assert LIMIT - 10_000 < len(text.encode()) <= LIMIT < 65_536
-    left_out = r"Left out here, for want of room: calls \(\d+\), findings \(\d+\)\."
+    left_out = r"Left out here to save room: calls \(\d+\), findings \(\d+\)\."
     assert re.search(rf"\n{left_out} All of it is in `report\.json`\.\n$", text)
     inert(text)
 

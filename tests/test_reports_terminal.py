@@ -32,12 +32,12 @@ def test_a_good_run_is_told_in_a_few_lines() -> None:
         "2 cases; checks of all clauses: 2 conform",
         "answered by core's default: copy_file",
         "absent: stat",
-        "loads in TensorFlow 2.2 to 2.3; not in 2.1, for want of TF_New (-v says more)\n",
+        "loads in TensorFlow 2.2 to 2.3; not in 2.1, which lacks TF_New (-v says more)\n",
     ):
         assert part in text
     assert "VIOLATION" not in text
     assert text.endswith("report: out/report.json")
-    assert "loads in TensorFlow 2.2 to 2.3\n  not in 2.1, for want of TF_New\n" in shown(*GOOD, verbosity=1)
+    assert "loads in TensorFlow 2.2 to 2.3\n  not in 2.1, which lacks TF_New\n" in shown(*GOOD, verbosity=1)
     # A report below the working directory is named from there.
     for directory, path in ((Path.cwd() / "out", "out/report.json"), (Path("/x y"), "/x y/report.json")):
         assert list(summary(conclude(report_of(*GOOD)), width=100, directory=directory))[-1][0] == f"report: {path}"
@@ -51,7 +51,7 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
         named = replace(one, symbols=("TF_New", "TF_Newer"), count=count)
         abi = replace(known, missing=(named, replace(named, library="libt.so", releases=("2.2",))), loads=("2.3",))
         text = shown(*GOOD, target=replace(HEADER.target, abi=abi))
-        assert f"not in 2.1 to 2.2, for want of {said} (-v says more)" in " ".join(text.split())
+        assert f"not in 2.1 to 2.2, which lacks {said} (-v says more)" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
         (None, ""),
         ({"loads": ("2.1", "2.2", "2.3"), "missing": ()}, "loads in TensorFlow 2.1 to 2.3\n"),
         ({"loads": ("2.1", "2.3")}, "loads in TensorFlow 2.1, 2.3; not in 2.2, for want of"),
-        ({"loads": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, for want of TF_New"),
+        ({"loads": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, which lacks TF_New"),
     ],
 )
 def test_what_needs_no_words_has_none(given: dict[str, Any] | None, said: str) -> None:

@@ -173,7 +173,7 @@ class Defaults(Filesystem):
                         # Asked once, for a copy onto itself makes its source longer.
                         length = self._length(source) if length is None else length
                     if length is not None and 0 <= length < offset:
-                        raise DiedError(Endless("read", op, "answers OK behind the end of the file"))
+                        raise DiedError(Endless("read", op, "answers OK past the end of the file"))
                 closed = writer.close()
                 return passed_on(op, None, closed)
 

@@ -101,12 +101,12 @@ def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
     loads = f"TensorFlow {spans(abi.loads, abi.releases)}" if abi.loads else "no release of TensorFlow"
     lacking = [release for release in abi.releases if release not in abi.loads]
     if abi.missing and not verbosity:
-        loads += f"; not in {spans(lacking, abi.releases)}, for want of {_symbols(abi.missing)} (-v says more)"
+        loads += f"; not in {spans(lacking, abi.releases)}, which lacks {_symbols(abi.missing)} (-v says more)"
     for line, _ in wrapped("loads in ", loads, columns):
         yield line, {"yellow": bool(lacking)}
     for one in abi.missing if verbosity else ():
         where = f": {one.library} has it, which the plugin does not name" if one.library else ""
-        text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
+        text = f"{spans(one.releases, abi.releases)}, which lacks {_symbols([one])}{where}"
         yield from wrapped("  not in ", text, columns)
 
 

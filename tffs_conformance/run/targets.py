@@ -270,7 +270,7 @@ def _found(given: str) -> Path:
         raise BadUsageError(f"--plugin={given} is a directory, a shared object is expected")
     if not plugin.is_file():
         if given in shipped():
-            raise BadUsageError(f"--plugin={given}: it was not built, {shipped()[given].advice}")
+            raise BadUsageError(f"--plugin={given}: it was not built: {shipped()[given].advice}")
         names = ", ".join(built())
         raise BadUsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
     return plugin
