@@ -44,7 +44,10 @@ SUITE = Path(catalogue.__file__).parent
 def test_every_must_clause_has_a_case_and_every_clause_of_a_case_exists() -> None:
     clauses = catalogue.catalogue()
     declared = {name for case in collect.cases() for name in case.clauses}
-    assert {one.id for one in clauses.values() if one.level == "MUST"} <= declared <= clauses.keys()
+    untried = sorted({one.id for one in clauses.values() if one.level is Level.MUST} - declared)
+    assert not untried, f"name each of these in @clauses of a case in suite/cases: {untried}"
+    unknown = sorted(declared - clauses.keys())
+    assert not unknown, f"write these into suite/contract/clauses, or correct @clauses of their cases: {unknown}"
 
 
 def test_open_questions_are_data() -> None:
@@ -180,7 +183,8 @@ def test_advice_is_given_for_what_it_fits(name: str, kind: StatementKind | None,
 def test_every_case_of_the_peer_is_covered() -> None:
     assert len(PEER) == 104
     assert [name for name, cases in PEER.items() if not cases] == []
-    assert {case for cases in PEER.values() for case in cases} <= {case.id for case in collect.cases()}
+    gone = {case for cases in PEER.values() for case in cases} - {case.id for case in collect.cases()}
+    assert not gone, f"suite/contract/peer.toml names cases that are gone; name others that make the same call: {gone}"
 
 
 # The sentences of the interface ---------------------------------------------------------------------------------------
@@ -189,7 +193,8 @@ def test_every_case_of_the_peer_is_covered() -> None:
 def test_every_sentence_of_the_interface_is_covered_or_cannot_be_observed() -> None:
     """Each clause that a row names exists, has a case, and cites the row's line; or the row says why there is none."""
     rows = coverage(sentences(), catalogue.catalogue(), {one.id: one.clauses for one in collect.cases()})
-    assert {row.sentence.line: row.state for row in rows if not row.settled} == {}
+    wrong = {row.sentence.line: row.state for row in rows if not row.settled}
+    assert not wrong, f"name a clause that cites the line, or the reason, in suite/contract/interface.tsv: {wrong}"
 
 
 def test_the_table_has_no_sentence_twice_and_no_row_that_says_both() -> None:

@@ -76,7 +76,8 @@ def test_links_of(page: Path) -> None:
 def test_every_page_is_in_the_index() -> None:
     index = next(page for page in pages() if name(page) == "docs/README.md")
     listed = {(index.parent / link).resolve() for link in links(index) if link.endswith(".md")}
-    assert [name(page) for page in index.parent.glob("*.md") if page != index and page not in listed] == []
+    missing = [name(page) for page in index.parent.glob("*.md") if page != index and page not in listed]
+    assert not missing, f"add a line to docs/README.md for each of these: {missing}"
 
 
 # Plain words ----------------------------------------------------------------------------------------------------------
