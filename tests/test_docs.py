@@ -80,6 +80,32 @@ def test_every_page_is_in_the_index() -> None:
     assert not missing, f"add a line to docs/README.md for each of these: {missing}"
 
 
+#: A file in a comment: its folders, and its name. Those of TensorFlow are not here.
+FILE = re.compile(r"(?<![\w/.*{<-])((?:[\w-]+/)*)([\w-]+\.(?:py|cc|h|toml|tsv|md|mk|cmake))\b")
+OF_TENSORFLOW = {"env.h", "filesystem_interface.h", "modular_filesystem_registration.cc"}
+
+
+def test_files_that_comments_name_exist() -> None:
+    files = [path for room in OLD_NAMES for path in (PROJECT / room).rglob("*.*") if path.is_file()]
+    names = OF_TENSORFLOW | {path.name for path in (*files, *PROJECT.iterdir(), *PROJECT.glob("docs/*"))}
+    gone = [
+        f"{path.relative_to(PROJECT)}: {folders}{file}"
+        for path in files
+        if path.suffix in {".py", ".cc", ".h"}
+        for comment in re.findall(r"^\s*(?:#:?|//) (.*)", path.read_text(), re.MULTILINE)
+        for folders, file in FILE.findall(comment)
+        if file not in names and not folders.startswith("tensorflow/")
+    ]
+    assert gone == []
+
+
+def test_steps_that_the_workflow_runs_exist() -> None:
+    workflow, steps = ((PROJECT / path).read_text() for path in (".github/workflows/ci.yml", ".ci/steps.mk"))
+    (asked,) = re.findall(r"\.ci/run ([a-z ]+)$", workflow, re.MULTILINE)
+    (named,) = re.findall(r"^STEPS := (.*?)^\.PHONY", steps, re.MULTILINE | re.DOTALL)
+    assert {*asked.split()} <= {*named.split()}
+
+
 # Plain words ----------------------------------------------------------------------------------------------------------
 
 #: What hides the subject, the number or the order of a sentence. `nobody yet` is in published notes.
