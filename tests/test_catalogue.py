@@ -143,6 +143,7 @@ CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nso
         (f'{CLAUSE}disputed = "A1"\n', "both 'disputed' and 'readings'"),
         (f"{CLAUSE}why = 1\n", "the unknown key 'why'; known are id, level, class"),
         (CLAUSE.replace('rule = "r"\n', ""), "has no rule"),
+        (CLAUSE.replace('check = "c"\n', ""), "a MUST needs a 'check'"),
         (CLAUSE + CLAUSE, "a.b stands in the catalogue twice"),
     ],
 )
@@ -217,7 +218,7 @@ def test_a_row_with_other_columns_is_told_by_its_line(tmp_path: Path, more: str)
 
 
 def made(*source: str) -> Clause:
-    return Clause("a.b", Level.MUST, "read", "", source, "")
+    return Clause("a.b", Level.MUST, "read", "", source, "c")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ... import typed_toml
+from ...harness.ops.tables import OPS
 from ...reports.model.header import ClauseFacts, ReadingFacts, digest
 from ...reports.model.records import StatementKind
 from ...reports.plain import plain
@@ -78,11 +80,11 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     """One checkable sentence of the contract: an entry of a file in `clauses/`.
 
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken in
-    one of the ways of `check_for`; where that is empty, in any way. `op` is empty for a rule about more than one op.
-    `tensorflow` says what TensorFlow makes of a breach, where that is known. `damaging` names readings with which
-    something goes wrong without an error. A clause that has `conditions` is checked in runs under one of them only, and
-    is no part of the contract's version. `disputed` says why its sources contradict each other; then `readings` has the
-    accepted answers.
+    one of the ways of `check_for`; where that is empty, in any way; a MAY needs none. `op` is empty for a rule about
+    more than one op; an id that begins with an op, as `read.succeeds` does, gives it. `tensorflow` says what TensorFlow
+    makes of a breach, where that is known. `damaging` names readings with which something goes wrong without an error.
+    A clause that has `conditions` is checked in runs under one of them only, and is no part of the contract's version.
+    `disputed` says why its sources contradict each other; then `readings` has the accepted answers.
     """
 
     id: str
@@ -90,7 +92,7 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     conformance_class: str
     rule: str
     source: str | tuple[str, ...]
-    check: str
+    check: str = ""
     check_for: tuple[StatementKind, ...] = ()
     op: str = ""
     tensorflow: str | None = None
@@ -107,6 +109,11 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     def __post_init__(self) -> None:
         if self.conformance_class not in CLASSES:
             raise ValueError(f"the class {self.conformance_class!r} is none of {', '.join(CLASSES)}")
+        if not self.check and self.level is not Level.MAY:
+            raise ValueError(f"a {self.level} needs a 'check'")
+        force_setattr(self, "check", self.check or "Nothing is wrong: it is recorded.")
+        if (op := self.id.rpartition(".")[0]) in OPS:
+            force_setattr(self, "op", op)
         if (self.disputed is None) != (not self.readings):
             raise ValueError("it must have both 'disputed' and 'readings', or neither")
         if unknown := set(self.damaging) - {reading.name for reading in self.readings}:
