@@ -140,8 +140,8 @@ CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nso
         (f"{CLAUSE}source = [1]\n".replace('source = "s"\n', ""), r"source 1 is wrong: expected text"),
         (CLAUSE.replace("MUST", "MIGHT"), "level is wrong"),
         (CLAUSE.replace('"read"', '"reed"'), "the class 'reed' is none of"),
-        (f'{CLAUSE}disputed = "A1"\n', "both 'disputed' and 'readings'"),
-        (f"{CLAUSE}why = 1\n", "the unknown key 'why'; known are id, level, class"),
+        (f'{CLAUSE}disputed = "A1"\n', "it is 'disputed', but has no 'readings'"),
+        (f"{CLAUSE}why = 1\n", "the unknown key 'why'; known are id, level, rule, source, class"),
         (CLAUSE.replace('rule = "r"\n', ""), "has no rule"),
         (CLAUSE.replace('check = "c"\n', ""), "a MUST needs a 'check'"),
         (CLAUSE + CLAUSE, "a.b stands in the catalogue twice"),
@@ -218,7 +218,7 @@ def test_a_row_with_other_columns_is_told_by_its_line(tmp_path: Path, more: str)
 
 
 def made(*source: str) -> Clause:
-    return Clause("a.b", Level.MUST, "read", "", source, "c")
+    return Clause("a.b", Level.MUST, "", source, "read", "c")
 
 
 @pytest.mark.parametrize(
