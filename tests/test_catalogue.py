@@ -32,13 +32,13 @@ from tffs_conformance.suite.cases.test_leaks import OF_SIZES, of_a_new_path
 from tffs_conformance.suite.contract import catalogue, statuses
 from tffs_conformance.suite.contract.catalogue import Clause, Level
 from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, sentences
-from tffs_conformance.suite.contract.model import OPENS
 from tffs_conformance.suite.engine import collect, index
 from tffs_conformance.suite.engine.case_facts import CaseFacts
 from tffs_conformance.suite.properties import small
 from tffs_conformance.typed_toml import TomlError
 
 SUITE = Path(catalogue.__file__).parent
+DECIDED: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text())
 
 
 def test_every_must_clause_has_a_case_and_every_clause_of_a_case_exists() -> None:
@@ -79,28 +79,6 @@ STATES = re.compile(
 SCENARIO = re.compile(r"[\w/]+\.(cc|py)\b")
 OPEN = re.compile(r"no (word|sentence|source) |\bMight\b|\ballowed\b")
 
-#: The clauses whose sources alone do not give their level, and why it is right.
-JUDGED = {
-    "network.*": "MUST: the op crashes, hangs, or loses data",
-    "system-calls.*": "MUST: the op crashes, or loses data or descriptors",
-    "*keeps-what-was-synced": "MUST: sync is for this alone, and data is lost",
-    "get_filesystem_configuration_keys.sets-the-number": "MUST: with OK the caller reads the number",
-    "*.error-changes-nothing": "SHOULD: stated of rename_file and copy_file only",
-    "*.beside-changes": "SHOULD: implied; no sentence is about a listing while its directory changes",
-    "common.object-untouched-on-error": "SHOULD: implied; the sentence is about success",
-    "?et_filesystem_configuration*.succeeds": "SHOULD: the interface lets a plugin refuse an option with any code",
-    "get_filesystem_configuration_option.agrees-with-all": "SHOULD: implied by two sentences",
-    "configuration.*": "SHOULD: implied; the sentences are about the options that are set",
-    "*.onto-itself": "SHOULD: disputed; no sentence is about one path twice",
-    "robustness.*": "SHOULD: the process works on; only what it set for itself is changed",
-    "registration.api-matches": "SHOULD: TensorFlow logs it and loads the plugin",
-    "registration.empty-tables-are-null": "SHOULD: TensorFlow accepts such a table",
-    "start_transaction.succeeds": "SHOULD: the interface allows FAILED_PRECONDITION",
-    "start_transaction.token-has-an-owner": "SHOULD: TensorFlow does not read the owner",
-    "decode_transaction_token.tells-tokens-apart": "SHOULD: implied by the default implementation",
-    "close.gives-back-buffers": "SHOULD: cleanup, which follows, frees them",
-}
-
 
 def follows(clause: Clause) -> bool:
     """Whether the level of a clause follows from its sources."""
@@ -117,16 +95,16 @@ def follows(clause: Clause) -> bool:
 
 def test_each_level_follows_from_its_sources_or_is_judged() -> None:
     left = [one for one in catalogue.catalogue().values() if not follows(one)]
-    judged = {
-        key: [one for one in left if fnmatch(one.id, key) and why.startswith(one.level)] for key, why in JUDGED.items()
+    fitting = {
+        one.id: [key for key, why in DECIDED["levels"].items() if fnmatch(one.id, key) and why.startswith(one.level)]
+        for one in left
     }
-    unknown = [
-        f"{one.id}: {one.level}, but {one.sources}" for one in left if not any(one in of for of in judged.values())
-    ]
-    assert not unknown, (
-        "change the level or quote a source that gives it, or write the reason into JUDGED:\n" + "\n".join(unknown)
+    unknown = [f"{one.id}: {one.level}, from {one.sources}" for one in left if not fitting[one.id]]
+    assert not unknown, "change these, or say in `levels` of tests/catalogue.toml why they are right:\n" + "\n".join(
+        unknown
     )
-    assert [key for key, clauses in judged.items() if not clauses] == [], "these follow now: delete them from JUDGED"
+    unused = DECIDED["levels"].keys() - {key for keys in fitting.values() for key in keys}
+    assert not unused, f"delete these from `levels` of tests/catalogue.toml, for no clause needs them: {unused}"
 
 
 CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nsource = "s"\ncheck = "c"\n'
@@ -257,60 +235,10 @@ def test_what_is_wrong_with_a_row_is_said(name: str, cases: dict[str, Any], stat
 
 # The places of an op --------------------------------------------------------------------------------------------------
 
-#: The ops of open files and regions; those with cases of their own: registration, transactions, configuration.
-OF_HANDLES = " ".join(op for op in OPS if op not in TABLES[FILESYSTEM])
-APART = " ".join(op for op in OPS if re.search("^init$|^cleanup$|transaction|configuration", op))
-CLEANUPS = " ".join(op for op in OPS if op.endswith(".cleanup"))
-NO_TREE = {f"{APART} translate_name": "they neither change nor read a tree"}
-NO_ROUND = {APART: "their own cases look for leaks", "flush_caches": "test_leaks.py calls it after each round"}
-
-#: The places of an op: files that name it, or a table in one, and the ops that need no place there, with the reason.
-PLACES: dict[str, dict[str, str]] = {
-    "harness/include/tf_filesystem_plugin.h": {},
-    "harness/host/commands.cc": {"init": "the host calls it when it registers the plugin"},
-    "docs/wire.md": {},
-    "harness/over_tables/raw.py harness/over_tables/hosted.py harness/over_tables/files.py": {
-        "init": "the host calls it when it registers the plugin",
-        "get_transaction_for_path get_or_start_transaction_for_path": "cases name them to token_op",
-    },
-    "harness/ops/filesystem.py": {APART: "TensorFlow's users do not reach them"},
-    "harness/through/filesystem.py": {
-        APART: "TensorFlow's users do not reach them",
-        f"sync data length {CLEANUPS}": "tf.io.gfile does not have them",
-    },
-    "reference_plugins/fakes/ops.h": {},
-    "suite/contract/interface.tsv": {},
-    "suite/contract/clauses: OP.succeeds": {},
-    "suite/contract/statuses.py: ONE_PATH, TWO_PATHS": {
-        f"{OF_HANDLES} {APART} translate_name flush_caches": "their status does not depend on what is at a path",
-        "get_matching_paths": "it takes a pattern",
-    },
-    "suite/contract/model.py": {**NO_TREE, CLEANUPS: "they neither change nor read a tree"},
-    "suite/cases/stimuli.py": {**NO_TREE, f"flush_caches tell {CLEANUPS}": "they neither change nor read a tree"},
-    "suite/cases/successes.py: SUCCESSES": {
-        f"{OF_HANDLES} {APART}": "they take no path",
-        "paths_exist translate_name flush_caches": "they have no status",
-    },
-    "suite/cases/rounds.py": NO_ROUND,
-    "suite/cases/test_leaks.py: OF_SIZES, of_a_new_path": {**NO_ROUND, OF_HANDLES: "rounds.opening calls them"},
-    "suite/cases/test_conditions.py suite/cases/test_threads.py": {APART: "threads share the tree and its files only"},
-    "suite/engine/first_look.py": {
-        APART: "no case needs them to work",
-        f"translate_name {CLEANUPS}": "the guard and `with` call them",
-    },
-    "suite/properties/machines.py": NO_TREE,
-    "suite/properties/small.py: MOVES": {**NO_TREE, OF_HANDLES: "Making.write and the moves that open call them"},
-    "suite/properties/tours.py": {
-        **NO_TREE,
-        OF_HANDLES: "Making.write calls them",
-        "flush_caches": "it changes no tree",
-    },
-    "suite/properties/cc_reproducer.py": {
-        APART: "no history has them",
-        " ".join(OPENS): "it has a branch for OPENS",
-        "delete_file delete_dir path_exists": "they take the default, _ON_A_PATH",
-    },
-    "suite/costs.py": NO_TREE,
+GROUPS = {
+    "HANDLES": [op for op in OPS if op not in TABLES[FILESYSTEM]],
+    "CLEANUPS": [op for op in OPS if op.endswith(".cleanup")],
+    "APART": [op for op in OPS if re.search("^init$|^cleanup$|transaction|configuration", op)],
 }
 #: What is in tables, by the place.
 IN_TABLES: dict[str, Container[str]] = {
@@ -343,19 +271,20 @@ def without_place(op: str) -> list[str]:
         names = {op, op.rpartition(".")[2]}
         return any(names & words(PROJECT / file) for file in files.split())
 
-    return [place for place, excused in PLACES.items() if op not in " ".join(excused).split() and not there(place)]
+    def excused(ops: str) -> bool:
+        return any(op in GROUPS.get(one, [one]) for one in ops.split())
+
+    return [place for place, why in DECIDED["places"].items() if not any(map(excused, why)) and not there(place)]
 
 
 def test_each_op_has_every_place() -> None:
     missing = {op: places for op in OPS if (places := without_place(op))}
-    assert not missing, "\n".join(
-        "\n  ".join([f"add {op} to each of these, or say in PLACES why it needs none:", *places])
-        for op, places in missing.items()
-    )
+    where = "to each of these, or why it needs none to `places` of tests/catalogue.toml:"
+    assert not missing, "\n".join("\n  ".join([f"add {op} {where}", *places]) for op, places in missing.items())
 
 
 def test_op_in_its_table_alone_lacks_every_place() -> None:
-    assert without_place("truncate") == [*PLACES]
+    assert without_place("truncate") == [*DECIDED["places"]]
 
 
 # The index of cases --------------------------------------------------------------------------------------------------

@@ -24,29 +24,10 @@ VERSIONS = Path(__file__).with_name("versions.toml")
 CONTRACT_VERSION: str = tomllib.loads(VERSIONS.read_text(encoding="utf-8"))["version"][-1]["name"]
 
 CLASSES = (
-    "read",
-    "write",
-    "directories",
-    "listing",
-    "glob",
-    "memory-region",
-    "rename-copy",
-    "paths",
-    "registration",
-    "transactions",
-    "configuration",
-    "concurrency",
-    "robustness",
-    "scenarios",
-    "memory-safety",
-    "thread-safety",
-    "system-calls",
-    "survival",
-    "network",
-    "processes",
-    "power",
-    "out-of-memory",
-)
+    "read", "write", "directories", "listing", "glob", "memory-region", "rename-copy", "paths", "registration",
+    "transactions", "configuration", "concurrency", "robustness", "scenarios", "memory-safety", "thread-safety",
+    "system-calls", "survival", "network", "processes", "power", "out-of-memory",
+)  # fmt: skip
 
 
 class Level(StrEnum):
