@@ -59,7 +59,7 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
     [
         (None, ""),
         ({"loads": ("2.1", "2.2", "2.3"), "missing": ()}, "loads in TensorFlow 2.1 to 2.3\n"),
-        ({"loads": ("2.1", "2.3")}, "loads in TensorFlow 2.1, 2.3; not in 2.2, for want of"),
+        ({"loads": ("2.1", "2.3")}, "loads in TensorFlow 2.1, 2.3; not in 2.2, which lacks"),
         ({"loads": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, which lacks TF_New"),
     ],
 )
@@ -221,7 +221,7 @@ def test_damaging_reading_that_is_followed_is_listed(damaging: str, is_listed: b
     clauses = {**HEADER.clauses, "stat.odd": replace(HEADER.clauses["stat.odd"], damaging=(damaging,))}
     read = record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host"))
     text = shown(read, clauses=clauses)
-    assert ("(-v names them)\n  stat.odd: host: it copes\n" in text) is is_listed
+    assert ("(-v lists the answers)\n  stat.odd: host: it copes\n" in text) is is_listed
     # Where more is asked for, each is.
     assert ("stat.odd" in text) is is_listed
     assert "stat.odd: host: it copes" in shown(read, verbosity=1)
