@@ -258,7 +258,7 @@ def words(path: Path) -> frozenset[str]:
     nodes = list(ast.walk(ast.parse(path.read_text())))
     named = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     named |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return frozenset(named | {node.value for node in nodes if isinstance(node, ast.Constant)})
+    return frozenset(named | {str(node.value) for node in nodes if isinstance(node, ast.Constant)})
 
 
 def without_place(op: str) -> list[str]:
