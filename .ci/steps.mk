@@ -6,8 +6,8 @@ SHELL := $(CURDIR)/.ci/step
 .SILENT:
 
 # First what others wait for; the last of all is the one that no step waits for.
-STEPS := packages environment binaries tensorflow-install docker debian wheel lint lowest tests images fresh dragonfly services \
-    tensorflow fidelity faults
+STEPS := packages environment binaries tensorflow-install docker debian wheel lint lowest editable tests images fresh dragonfly \
+    services tensorflow fidelity faults
 .PHONY: all $(STEPS)
 all: $(STEPS)
 # What was asked for: some of it may not be run.
@@ -142,6 +142,17 @@ lowest: wheel
 	bin/pip install -q --only-binary=:all: -r ../lowest.txt
 	bin/pip install -q --no-deps $(WHEELS)/*.whl
 	bin/pytest -p no:cacheprovider --plugin=posix --tier=smoke
+
+# What a contributor has: CONTRIBUTING.md. These tests start runs of pytest in many ways, and read the package's files.
+editable: minutes = 10
+editable: wheel
+	$(YIELD)
+	rm -rf $(ARTIFACTS)/editable
+	$(PYTHON) -m venv $(ARTIFACTS)/editable
+	export PATH=$(ARTIFACTS)/editable/bin:$$PATH
+	pip install -q -U pip
+	pip install -q --group test -e .
+	pytest -n 2 tests/test_undisturbed.py tests/test_catalogue.py
 
 # The tests of what hangs do not run beside a compiler that has both cores.
 tests faults: $(if $(MAKECMDGOALS),,binaries)

@@ -191,7 +191,7 @@ class Reply:
         if tag != b"s":
             raise self.damaged("no bytes stand where they belong")
         if end > len(self._body):
-            raise self.damaged("a byte string ends behind its frame")
+            raise self.damaged("a byte string ends after its frame")
         self._at = end
         return bytes(self._body[start:end])
 

@@ -180,7 +180,7 @@ def read(path: Path) -> Ended:
         header = typed(first, HeaderLine).header
         for one in objects:
             if footer is not None:
-                raise NotAReportError(path, "the journal goes on behind its footer")
+                raise NotAReportError(path, "the journal goes on after its footer")
             if "footer" in one:
                 footer = typed(one, FooterLine).footer
                 continue

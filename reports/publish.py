@@ -38,7 +38,7 @@ def hold(report: Report) -> None:
             f"the report is of the tier {report.suite.tier}, and only those of the tiers full and large are published"
         )
     if report.counts.error:
-        raise NotPublishableError(f"the report has errors ({report.counts.error}): nobody knows what they hide")
+        raise NotPublishableError(f"the report has errors ({report.counts.error}): what they hide is unknown")
     if report.verdict is TargetVerdict.INCOMPLETE:
         raise NotPublishableError(f"the report is incomplete: {printable(report.reason)}")
 

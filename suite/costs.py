@@ -145,7 +145,7 @@ def _reference(target: Target, root: str, *, hosts_differ: bool) -> tuple[str, s
     """What storage a target has, in words, and the plugin to compare it with, if there is one, with a root for it."""
     path = paths.parse(root).path.rstrip("/")
     if target.host_command:
-        return "another machine, or behind another command", None, ""
+        return "another machine, or through another command", None, ""
     if hosts_differ:
         return "memory of the process", "memory", "memory:///tffs-reference"
     if path and os.path.isdir(path):

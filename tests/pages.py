@@ -109,6 +109,12 @@ def links(page: Path) -> list[str]:
     return [str(token.attrs[key]) for token in inline for key in ("href", "src") if key in token.attrs]
 
 
+def prose(page: Path) -> Iterator[str]:
+    """The texts of a page, without its code."""
+    for token in _tokens(page):
+        yield from (child.content for child in token.children or [] if child.type == "text")
+
+
 def leads_somewhere(page: Path, link: str) -> bool:
     """Whether a link into the repository leads to a file, and its fragment to a heading. Others are not looked at."""
     if re.match(r"[a-z]+:", link):

@@ -4,13 +4,17 @@ And what of the interface is held: each row of the table, and what a wrong row i
 says is what collection finds, whatever changed since it was written.
 """
 
+import ast
+import functools
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Container, Iterable
 from dataclasses import fields
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -18,22 +22,29 @@ from unittest.mock import Mock
 import pytest
 
 import tffs_conformance
+from tests.pages import PROJECT
 from tests.test_suite import PEER, run
+from tffs_conformance.harness.ops.tables import FILESYSTEM, OPS, TABLES
 from tffs_conformance.reports.model.records import StatementKind
 from tffs_conformance.run.run_options import CONDITIONS
-from tffs_conformance.suite.contract import catalogue
+from tffs_conformance.suite.cases.successes import SUCCESSES
+from tffs_conformance.suite.cases.test_leaks import OF_SIZES, of_a_new_path
+from tffs_conformance.suite.contract import catalogue, statuses
 from tffs_conformance.suite.contract.catalogue import Clause, Level
 from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, sentences
 from tffs_conformance.suite.engine import collect, index
 from tffs_conformance.suite.engine.case_facts import CaseFacts
+from tffs_conformance.suite.properties import small
 from tffs_conformance.typed_toml import TomlError
 
 
 def test_every_must_clause_has_a_case_and_every_clause_of_a_case_exists() -> None:
     clauses = catalogue.catalogue()
     declared = {name for case in collect.cases() for name in case.clauses}
-    assert [one.id for one in clauses.values() if one.untested] == []
-    assert {one.id for one in clauses.values() if one.level == "MUST"} <= declared <= clauses.keys()
+    untried = sorted({one.id for one in clauses.values() if one.level is Level.MUST} - declared)
+    assert not untried, f"name each of these in @clauses of a case in suite/cases: {untried}"
+    unknown = sorted(declared - clauses.keys())
+    assert not unknown, f"write these into suite/contract/clauses, or correct @clauses of their cases: {unknown}"
 
 
 def test_open_questions_are_data() -> None:
@@ -53,6 +64,48 @@ def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
     assert ids == {case.id for case in collect.cases() if case.tier not in ("address", "thread")}
 
 
+# Levels: docs/report.md defines them ---------------------------------------------------------------------------------
+
+#: What was decided by hand of levels, and of the places of ops.
+DECIDED: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text())
+#: A sentence of TensorFlow's headers that is no 'should'; what refuses a plugin, and where it is called.
+STATES = re.compile(
+    r"""(filesystem_interface\.h|tf_file_statistics\.h|env\.h:\d)(?!.*"[^"]*\bshould\b)
+    |modular_filesystem_registration\.cc$|the[ ]interface[ ]is[ ](C|called[ ]in[ ]TensorFlow's[ ]own[ ]process)$""",
+    re.VERBOSE,
+)
+#: The code of TensorFlow that works with the files of a scenario, and loses them where the plugin does otherwise.
+SCENARIO = re.compile(r"[\w/]+\.(cc|py)\b")
+OPEN = re.compile(r"no (word|sentence|source) |\bMight\b|\ballowed\b")
+
+
+def follows(clause: Clause) -> bool:
+    """Whether the level of a clause follows from its sources."""
+    stated = [bool(STATES.match(source)) for source in clause.sources]
+    match clause.level:
+        case Level.MUST:
+            of_scenario = clause.conformance_class == "scenarios" and any(map(SCENARIO.match, clause.sources))
+            return any(stated) or of_scenario
+        case Level.SHOULD:
+            return not all(stated)
+        case Level.MAY:
+            return clause.disputed is not None or any(map(OPEN.search, clause.sources))
+
+
+def test_each_level_follows_from_its_sources_or_is_judged() -> None:
+    left = [one for one in catalogue.catalogue().values() if not follows(one)]
+    fitting = {
+        one.id: [key for key, why in DECIDED["levels"].items() if fnmatch(one.id, key) and why.startswith(one.level)]
+        for one in left
+    }
+    unknown = [f"{one.id}: {one.level}, from {one.sources}" for one in left if not fitting[one.id]]
+    assert not unknown, "change these, or say in `levels` of tests/catalogue.toml why they are right:\n" + "\n".join(
+        unknown
+    )
+    unused = DECIDED["levels"].keys() - {key for keys in fitting.values() for key in keys}
+    assert not unused, f"delete these from `levels` of tests/catalogue.toml, for no clause needs them: {unused}"
+
+
 CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nsource = "s"\ncheck = "c"\n'
 
 
@@ -64,9 +117,10 @@ CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nso
         (f"{CLAUSE}source = [1]\n".replace('source = "s"\n', ""), r"source 1 is wrong: expected text"),
         (CLAUSE.replace("MUST", "MIGHT"), "level is wrong"),
         (CLAUSE.replace('"read"', '"reed"'), "the class 'reed' is none of"),
-        (f'{CLAUSE}disputed = "A1"\n', "both 'disputed' and 'readings'"),
-        (f"{CLAUSE}why = 1\n", "the unknown key 'why'; known are id, level, class"),
+        (f'{CLAUSE}disputed = "A1"\n', "it is 'disputed', but has no 'readings'"),
+        (f"{CLAUSE}why = 1\n", "the unknown key 'why'; known are id, level, rule, source, class"),
         (CLAUSE.replace('rule = "r"\n', ""), "has no rule"),
+        (CLAUSE.replace('check = "c"\n', ""), "a MUST needs a 'check'"),
         (CLAUSE + CLAUSE, "a.b stands in the catalogue twice"),
     ],
 )
@@ -103,7 +157,8 @@ def test_advice_is_given_for_what_it_fits(name: str, kind: StatementKind | None,
 def test_every_case_of_the_peer_is_covered() -> None:
     assert len(PEER) == 104
     assert [name for name, cases in PEER.items() if not cases] == []
-    assert {case for cases in PEER.values() for case in cases} <= {case.id for case in collect.cases()}
+    gone = {case for cases in PEER.values() for case in cases} - {case.id for case in collect.cases()}
+    assert not gone, f"suite/contract/peer.toml names cases that are gone; name others that make the same call: {gone}"
 
 
 # The sentences of the interface ---------------------------------------------------------------------------------------
@@ -112,7 +167,8 @@ def test_every_case_of_the_peer_is_covered() -> None:
 def test_every_sentence_of_the_interface_is_covered_or_cannot_be_observed() -> None:
     """Each clause that a row names exists, has a case, and cites the row's line; or the row says why there is none."""
     rows = coverage(sentences(), catalogue.catalogue(), {one.id: one.clauses for one in collect.cases()})
-    assert {row.sentence.line: row.state for row in rows if not row.settled} == {}
+    wrong = {row.sentence.line: row.state for row in rows if not row.settled}
+    assert not wrong, f"name a clause that cites the line, or the reason, in suite/contract/interface.tsv: {wrong}"
 
 
 def test_the_table_has_no_sentence_twice_and_no_row_that_says_both() -> None:
@@ -135,7 +191,7 @@ def test_a_row_with_other_columns_is_told_by_its_line(tmp_path: Path, more: str)
 
 
 def made(*source: str) -> Clause:
-    return Clause("a.b", Level.MUST, "read", "", source, "")
+    return Clause("a.b", Level.MUST, "", source, "read", "c")
 
 
 @pytest.mark.parametrize(
@@ -170,6 +226,60 @@ def test_what_is_wrong_with_a_row_is_said(name: str, cases: dict[str, Any], stat
     clauses = {"a.b": made("filesystem_interface.h:7"), "a.far": made("filesystem_interface.h:8")}
     (row,) = coverage([Sentence("7", "d", (name,), "")], clauses, cases)
     assert (row.state, row.settled) == (state, state == "covered")
+
+
+# The places of an op --------------------------------------------------------------------------------------------------
+
+GROUPS = {
+    "HANDLES": [op for op in OPS if op not in TABLES[FILESYSTEM]],
+    "CLEANUPS": [op for op in OPS if op.endswith(".cleanup")],
+    "APART": [op for op in OPS if re.search("^init$|^cleanup$|transaction|configuration", op)],
+}
+#: What is in tables, by the place.
+IN_TABLES: dict[str, Container[str]] = {
+    "OP.succeeds": {name.removesuffix(".succeeds") for name in catalogue.catalogue() if name.endswith(".succeeds")},
+    "ONE_PATH, TWO_PATHS": {*statuses.ONE_PATH, *statuses.TWO_PATHS},
+    "SUCCESSES": SUCCESSES,
+    "OF_SIZES, of_a_new_path": {*OF_SIZES, *of_a_new_path(Mock(), "new")},
+    "MOVES": small.OPS,
+}
+
+
+@functools.cache
+def words(path: Path) -> frozenset[str]:
+    """The attributes, functions and texts of a Python file; the words of another."""
+    if path.suffix != ".py":
+        return frozenset(re.findall(r"\w+", path.read_text()))
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    named = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    named |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return frozenset(named | {str(node.value) for node in nodes if isinstance(node, ast.Constant)})
+
+
+def without_place(op: str) -> list[str]:
+    """The places that lack an op without a reason."""
+
+    def there(place: str) -> bool:
+        files, _, table = place.partition(": ")
+        if table:
+            return op in IN_TABLES[table]
+        names = {op, op.rpartition(".")[2]}
+        return any(names & words(PROJECT / file) for file in files.split())
+
+    def excused(ops: str) -> bool:
+        return any(op in GROUPS.get(one, [one]) for one in ops.split())
+
+    return [place for place, why in DECIDED["places"].items() if not any(map(excused, why)) and not there(place)]
+
+
+def test_each_op_has_every_place() -> None:
+    missing = {op: places for op in OPS if (places := without_place(op))}
+    where = "to each of these, or why it needs none to `places` of tests/catalogue.toml:"
+    assert not missing, "\n".join("\n  ".join([f"add {op} {where}", *places]) for op, places in missing.items())
+
+
+def test_op_in_its_table_alone_lacks_every_place() -> None:
+    assert without_place("truncate") == [*DECIDED["places"]]
 
 
 # The index of cases --------------------------------------------------------------------------------------------------

@@ -275,4 +275,7 @@ def readings(document: dict[str, Any], clause: str) -> set[str]:
 
 
 def test_runs_make_every_choice() -> None:
-    assert EACH | {choice for choices in RUNS for choice in choices.split(",")} == CHOICES.keys() | UNASKED
+    made = EACH | {choice for choices in RUNS for choice in choices.split(",")}
+    assert made == CHOICES.keys() | UNASKED, (
+        f"name these in RUNS or EACH, or delete them: {made ^ (CHOICES.keys() | UNASKED)}"
+    )

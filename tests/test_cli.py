@@ -116,7 +116,7 @@ def test_a_clause_is_explained() -> None:
 
 
 def test_what_tensorflow_makes_of_a_breach_is_told_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Clause("a.b", Level.MUST, "read", "rule", ("s",), "look", tensorflow="It never ends.")
+    known = Clause("a.b", Level.MUST, "rule", ("s",), "read", "look", tensorflow="It never ends.")
     # `cli.explain` may be the command of that name: what a package binds depends on what was imported last.
     module = importlib.import_module("tffs_conformance.cli.explain")
     monkeypatch.setattr(module, "catalogue", lambda: {"a.b": known})

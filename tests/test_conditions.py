@@ -343,7 +343,7 @@ NOT_TRIED: list[Any] = [
          ("absent", "core performs get_matching_paths by other ops, which are tried")}, marks=needs_strace),
     pytest.param(
         with_choices("sync-the-filesystem"), None,
-        {"power/fails[sync]": ("not run", "calls syncfs(2), of which a filesystem in user space is not told")},
+        {"power/fails[sync]": ("not run", "calls syncfs(2), which a filesystem in user space does not see")},
         marks=needs_fuse),
     pytest.param(
         OBJECTS, None, {"power/fails[sync]": ("not run", "keeps nothing in files below its root on this machine")},

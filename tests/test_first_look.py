@@ -108,7 +108,7 @@ def test_what_answers_unimplemented_counts_as_null() -> None:
     ("fault", "cases", "said"),
     [
         ("setup.lists-itself", "tree/delete-recursively", "get_children gives '.', which leads to where it was"),
-        ("setup.ends-never", "move/", "read answers OK behind the end of the file"),
+        ("setup.ends-never", "move/", "read answers OK past the end of the file"),
     ],
 )
 def test_a_default_of_core_that_would_never_end_has_a_bound(fault: str, cases: str, said: str) -> None:
@@ -239,7 +239,7 @@ def test_what_is_so_with_a_plain_name_its_case_tells(fault: str, tellers: set[st
     records = of_names(fault)
     assert wrong(records) == tellers
     said = {one.reason for one in records if one.id not in tellers}
-    assert said == {None, *(f"so it is with a plain name: {teller} tells it" for teller in tellers)}
+    assert said == {None, *(f"a plain name gives the same result: see {teller}" for teller in tellers)}
     # What was not come to is not known.
     for one in records:
         assert one.ended is not Ending.BLOCKED or one.verdict in (Verdict.NOT_RUN, Verdict.VIOLATION)
@@ -252,7 +252,7 @@ def test_without_its_control_a_case_tells_what_it_saw() -> None:
 def test_the_reason_is_that_of_what_is_left() -> None:
     """An op that fails with this name ends the case; that another one lies about all names does not say why."""
     records = {one.id: one for one in of_names("get_file_size.plus-one,plus-fails:new_random_access_file")}
-    assert records["names/file[space]"].reason == "so it is with a plain name: names/file[plain] tells it"
+    assert records["names/file[space]"].reason == "a plain name gives the same result: see names/file[plain]"
     assert str(records["names/file[plus]"].reason).startswith("blocked by new_random_access_file")
 
 

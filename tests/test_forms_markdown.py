@@ -44,7 +44,7 @@ def test_a_finding_says_what_to_do() -> None:
     waiting = record("read/c", Verdict.NOT_RUN, clauses=("read.hint",), reason="valgrind is not installed")
     text = shown(broken, waiting, case("read/d", ("read.hint", "waived")), waivers=(waiver(clause="read.hint"),))
     reason = "1 violation; 1 MUST clause not tried, of paths"
-    assert text.startswith(f"# `mine.so` (`mine://`): not conformant\n\n{reason}\n\n5 cases; checks: ")
+    assert text.startswith(f"# `mine.so` (`mine://`): not conformant\n\n{reason}\n\n5 cases; checks of all clauses: ")
     for part in (
         "\n- `read`: **not conformant**, 3 checks, 1 not run\n",
         "### 1. `read.succeeds`: read answers UNKNOWN\n\n1 check in 1 case\n\n- **Rule:** It is so.\n",
@@ -132,7 +132,7 @@ def many() -> Report:
 def test_it_fits_a_comment_and_says_what_it_left_out() -> None:
     text = render(conclude(many()))
     assert LIMIT - 10_000 < len(text.encode()) <= LIMIT < 65_536
-    left_out = r"Left out here, for want of room: calls \(\d+\), findings \(\d+\)\."
+    left_out = r"Left out here to save room: calls \(\d+\), findings \(\d+\)\."
     assert re.search(rf"\n{left_out} All of it is in `report\.json`\.\n$", text)
     inert(text)
 

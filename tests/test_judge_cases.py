@@ -149,7 +149,7 @@ def test_rule_of_judge_holds(rule: Callable[[Evidence, Claims], None]) -> None:
 
 
 def test_whether_an_op_hangs_that_is_not_called_again_is_unknown() -> None:
-    why = "it hung 2 times and is not called again"
+    why = "it hung 2 times, so the suite no longer calls it"
     block = Block("read", why, death=Death("read", Fall.HUNG, "read did not answer within 2 s"))
     seen = Evidence(
         clauses=("robustness.no-hang",), ended=Ending.BLOCKED, reason=f"blocked by read: {why}", answered=True,

@@ -17,7 +17,7 @@ READINGS = (Reading("header", "this", "It copes."), Reading("host", "that", "It 
 LOSING = (Reading("a", "this", "It copes."), Reading("b", "that", "It loses data.", harmful=True))
 #: Clauses of each level, plain, disputed, and with a reading that loses data: catalogues change.
 CLAUSES = {
-    name: Clause(name, level, "read", "", ("s",), "", disputed="A1" if readings else None, readings=readings)
+    name: Clause(name, level, "", ("s",), "read", "c", disputed="A1" if readings else None, readings=readings)
     for kind, readings in (("plain", ()), ("disputed", READINGS), ("losing", LOSING))
     for level in Level
     for name in (f"{level.lower()}.{kind}",)

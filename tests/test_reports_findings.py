@@ -123,8 +123,10 @@ def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
     assert sorted(names, key=catalogue.order) == names
     places = {name: catalogue.order(name) for name in catalogue.catalogue()}
     patterns = catalogue.causes_first()
-    assert [name for name, place in places.items() if place == len(patterns)] == []
-    assert [pattern for place, pattern in enumerate(patterns) if place not in places.values()] == []
+    unplaced = [name for name, place in places.items() if place == len(patterns)]
+    assert not unplaced, f"add patterns for these to suite/contract/order.toml, causes first: {unplaced}"
+    unused = [pattern for place, pattern in enumerate(patterns) if place not in places.values()]
+    assert not unused, f"delete these from suite/contract/order.toml: {unused}"
 
 
 def lines_of(found: Findings, width: int = 100, verbosity: int = 0) -> str:

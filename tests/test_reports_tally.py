@@ -70,7 +70,7 @@ def test_a_check_that_stands_for_several_counts_as_several() -> None:
     assert (found.counts.conform, found.counts.tolerated, found.executed.must) == (300, 20, 320)
     assert found.clauses["read.succeeds"].counts.conform == 300
     assert found.clauses["stat.odd"].readings_seen == {"host": 20}
-    assert found.reason == "320 checks of MUST clauses kept; 1 MUST clause not tried, of registration"
+    assert found.reason == "320 checks of MUST clauses passed; 1 MUST clause not tried, of registration"
 
 
 def test_what_a_case_did_not_come_to_counts_and_what_it_saw_stays() -> None:

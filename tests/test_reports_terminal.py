@@ -28,16 +28,16 @@ def test_a_good_run_is_told_in_a_few_lines() -> None:
     text = shown(*GOOD)
     for part in (
         "conformance of mine.so (mine://)",
-        "conformant: 1 check of MUST clauses kept; 1 MUST clause not tried, of paths (tier full)",
-        "2 cases; checks: 2 conform",
+        "conformant: 1 check of MUST clauses passed; 1 MUST clause not tried, of paths (tier full)",
+        "2 cases; checks of all clauses: 2 conform",
         "answered by core's default: copy_file",
         "absent: stat",
-        "loads in TensorFlow 2.2 to 2.3; not in 2.1, for want of TF_New (-v says more)\n",
+        "loads in TensorFlow 2.2 to 2.3; not in 2.1, which lacks TF_New (-v says more)\n",
     ):
         assert part in text
     assert "VIOLATION" not in text
     assert text.endswith("report: out/report.json")
-    assert "loads in TensorFlow 2.2 to 2.3\n  not in 2.1, for want of TF_New\n" in shown(*GOOD, verbosity=1)
+    assert "loads in TensorFlow 2.2 to 2.3\n  not in 2.1, which lacks TF_New\n" in shown(*GOOD, verbosity=1)
     # A report below the working directory is named from there.
     for directory, path in ((Path.cwd() / "out", "out/report.json"), (Path("/x y"), "/x y/report.json")):
         assert list(summary(conclude(report_of(*GOOD)), width=100, directory=directory))[-1][0] == f"report: {path}"
@@ -51,7 +51,7 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
         named = replace(one, symbols=("TF_New", "TF_Newer"), count=count)
         abi = replace(known, missing=(named, replace(named, library="libt.so", releases=("2.2",))), loads=("2.3",))
         text = shown(*GOOD, target=replace(HEADER.target, abi=abi))
-        assert f"not in 2.1 to 2.2, for want of {said} (-v says more)" in " ".join(text.split())
+        assert f"not in 2.1 to 2.2, which lacks {said} (-v says more)" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
     [
         (None, ""),
         ({"loads": ("2.1", "2.2", "2.3"), "missing": ()}, "loads in TensorFlow 2.1 to 2.3\n"),
-        ({"loads": ("2.1", "2.3")}, "loads in TensorFlow 2.1, 2.3; not in 2.2, for want of"),
-        ({"loads": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, for want of TF_New"),
+        ({"loads": ("2.1", "2.3")}, "loads in TensorFlow 2.1, 2.3; not in 2.2, which lacks"),
+        ({"loads": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, which lacks TF_New"),
     ],
 )
 def test_what_needs_no_words_has_none(given: dict[str, Any] | None, said: str) -> None:
@@ -193,7 +193,7 @@ def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
     for part in (
         "WARNING read.hint (1 check)\n  rule      It is so.\n  stimulus  read/b:\n    expected  code=OK\n"
         "    got       code=OK\n  look at   The read.",
-        "disputed clauses: an accepted answer to each of 1 (-v names them)",
+        "1 disputed clause, answered in an accepted way (-v lists the answers)",
         "under-declared: append = false, but everything it gives up is kept",
         "waiver 1 (read.succeeds, *)\n    1 × code=OK: known (owner: team)",
         "waiver 2 (read.succeeds, stat/*)\n    unneeded: its cases ran and there was nothing to waive",
@@ -221,7 +221,7 @@ def test_damaging_reading_that_is_followed_is_listed(damaging: str, is_listed: b
     clauses = {**HEADER.clauses, "stat.odd": replace(HEADER.clauses["stat.odd"], damaging=(damaging,))}
     read = record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host"))
     text = shown(read, clauses=clauses)
-    assert ("(-v names them)\n  stat.odd: host: it copes\n" in text) is is_listed
+    assert ("(-v lists the answers)\n  stat.odd: host: it copes\n" in text) is is_listed
     # Where more is asked for, each is.
     assert ("stat.odd" in text) is is_listed
     assert "stat.odd: host: it copes" in shown(read, verbosity=1)
@@ -231,7 +231,7 @@ def test_of_a_class_that_is_not_conformant_it_is_said_of_how_many_checks_it_is()
     idle = [case(f"r/{k}", clauses=("read.succeeds",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"]
     empty = case("r/c", ("read.succeeds", "conform"), clauses=("read.succeeds", "read.hint"))
     text = shown(*GOOD, *idle, empty)
-    assert "checks: 3 conform, 2 not run, 1 does not apply\n" in text
+    assert "checks of all clauses: 3 conform, 2 not run, 1 does not apply\n" in text
     assert "  read           incomplete             2 checks, 2 not run, 1 does not apply\n" in text
     assert "\nconformant classes: registration\n" in text
     assert "no case of: paths, write\n" in text

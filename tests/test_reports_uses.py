@@ -50,7 +50,7 @@ def of(use: Use, *cases: CaseRecord, causes: tuple[Cause, ...] = ()) -> Decision
 
 
 def test_the_rules_are_of_clauses_that_there_are() -> None:
-    assert set(NAMES) <= catalogue().keys()
+    assert set(NAMES) <= catalogue().keys(), f"correct reports/model/uses.toml: {set(NAMES) - catalogue().keys()}"
     for rules in USES.values():
         assert {name for group in rules.needs for name in group} <= {rule.clause for rule in rules.rules}
 

@@ -43,9 +43,16 @@ def test_a_case_takes_the_worst_verdict(checks: list[str], case: str) -> None:
 @pytest.mark.parametrize(
     ("given", "cases", "executed_must", "left_out", "verdict", "reason"),
     [
-        (counts(conform=3), 3, 3, None, TargetVerdict.CONFORMANT, "3 checks of MUST clauses kept"),
-        (counts(conform=1, not_run=4, absent=2), 7, 1, None, TargetVerdict.CONFORMANT, "1 check of MUST clauses kept"),
-        (counts(conform=3, warning=2), 5, 3, None, TargetVerdict.CONFORMANT, "3 checks of MUST clauses kept"),
+        (counts(conform=3), 3, 3, None, TargetVerdict.CONFORMANT, "3 checks of MUST clauses passed"),
+        (
+            counts(conform=1, not_run=4, absent=2),
+            7,
+            1,
+            None,
+            TargetVerdict.CONFORMANT,
+            "1 check of MUST clauses passed",
+        ),
+        (counts(conform=3, warning=2), 5, 3, None, TargetVerdict.CONFORMANT, "3 checks of MUST clauses passed"),
         (counts(conform=3, waived=1), 4, 4, None, TargetVerdict.WITH_WAIVERS, "1 violation waived"),
         (counts(conform=3, violation=2, waived=1), 6, 6, None, TargetVerdict.NOT_CONFORMANT, "2 violations"),
         (counts(violation=1), 1, 1, "interrupted", TargetVerdict.NOT_CONFORMANT, "1 violation"),
@@ -81,7 +88,7 @@ def test_the_target(
 )
 def test_what_a_tier_does_not_try_is_said(untried: dict[str, int], said: str) -> None:
     for found, reason in (
-        (counts(conform=3), "3 checks of MUST clauses kept"),
+        (counts(conform=3), "3 checks of MUST clauses passed"),
         (counts(conform=3, waived=1), "1 violation waived"),
         (counts(conform=3, violation=2), "2 violations"),
     ):
@@ -128,13 +135,13 @@ def test_what_is_blocked_in_a_class_without_ops_is_not_claimed() -> None:
         (counts(conform=1, absent=9), None, TargetVerdict.CONFORMANT, "no violation in 1 check"),
         (counts(conform=3, tolerated=1, warning=1), None, TargetVerdict.CONFORMANT, "no violation in 5 checks"),
         (counts(conform=3, not_run=3), None, TargetVerdict.CONFORMANT, "no violation in 3 checks"),
-        (counts(informational=9), None, TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken"),
-        (counts(does_not_apply=9), None, TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken"),
+        (counts(informational=9), None, TargetVerdict.INCOMPLETE, "no answer of the plugin could be checked"),
+        (counts(does_not_apply=9), None, TargetVerdict.INCOMPLETE, "no answer of the plugin could be checked"),
         (counts(informational=9, absent=1), None, TargetVerdict.NOT_CLAIMED, "every op it needs is absent"),
         (counts(waived=1, not_run=2), None, TargetVerdict.WITH_WAIVERS, "1 violation waived"),
         (counts(absent=9), None, TargetVerdict.NOT_CLAIMED, "every op it needs is absent"),
         (counts(absent=9, not_run=1), None, TargetVerdict.INCOMPLETE, "1 check not run"),
-        (counts(), None, TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken"),
+        (counts(), None, TargetVerdict.INCOMPLETE, "no answer of the plugin could be checked"),
         (counts(error=2, conform=1), None, TargetVerdict.INCOMPLETE, "2 errors"),
         (counts(conform=1), "interrupted", TargetVerdict.INCOMPLETE, "interrupted"),
         (counts(violation=1), "interrupted", TargetVerdict.NOT_CONFORMANT, "1 violation"),

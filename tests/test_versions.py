@@ -38,7 +38,9 @@ def test_no_step_of_the_contract_is_left_out() -> None:
     numbers = [(int(match[1]), int(match[2])) for match in matches if match]
     assert len(numbers) == len({entry["digest"] for entry in ENTRIES}) == len(ENTRIES)
     for (major, minor), after in itertools.pairwise(numbers):
-        assert after in {(major, minor + 1), (major + 1, 0)}
+        assert after in {(major, minor + 1), (major + 1, 0)}, (
+            f"{after} does not follow {major}.{minor}: docs/contract.md"
+        )
 
 
 def test_release_names_the_contract_it_has_first() -> None:
@@ -48,9 +50,11 @@ def test_release_names_the_contract_it_has_first() -> None:
         f'write suite = "{__version__}" into the last entry of suite/contract/versions.toml'
     )
     released = [Version(entry["suite"]) for entry in ENTRIES if "suite" in entry]
-    assert released == sorted({*released})
+    assert released == sorted({*released}), "versions.toml names a `suite` twice, or out of order"
     assert [version for version in released if version.micro or version.is_prerelease] == []
-    assert released[-1].release[:2] <= Version(__version__).release[:2]
+    assert released[-1].release[:2] <= Version(__version__).release[:2], (
+        f"the last `suite` of versions.toml is newer than {__version__}: delete it, its contract is not released yet"
+    )
 
 
 #: What a digest does not depend on.

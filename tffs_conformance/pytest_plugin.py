@@ -88,7 +88,7 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin a run where there is something to judge."""
-    config.addinivalue_line("markers", "tffs_calls(count): about so many calls a case of the conformance suite makes")
+    config.addinivalue_line("markers", "tffs_calls(count): about how many calls a case of the conformance suite makes")
     config.addinivalue_line("markers", "tffs_clauses(*ids): the clauses a case of the conformance suite checks")
     config.addinivalue_line("markers", "tffs_over_tables: a case of the conformance suite that needs a host process")
     config.addinivalue_line("markers", "tffs_tier(name): the smallest tier a case of the conformance suite belongs to")

@@ -123,7 +123,7 @@ class Host {
   using NamedCommand = std::pair<const std::string_view, Command>;
   static const NamedCommand& Find(std::string_view command);
 
-  // load.cc, registration.cc, state.cc, held.cc, limits.cc, threads.cc, busy.cc, forked.cc
+  // load.cc, registration.cc, state.cc, held.cc, limits.cc, threads.cc, forked.cc
   Reply Load(Request&);
   Reply File(Request&);
   Reply InitPlugin(Request&);

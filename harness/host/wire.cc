@@ -45,7 +45,7 @@ std::string_view Request::TakeBytes() {
   if (TakeTag() != 's' || rest_.size() < sizeof length) throw BadRequest("bytes are expected");
   std::memcpy(&length, rest_.data(), sizeof length);
   rest_.remove_prefix(sizeof length);
-  if (rest_.size() < length) throw BadRequest("a byte string ends behind its frame");
+  if (rest_.size() < length) throw BadRequest("a byte string ends after its frame");
   const std::string_view value = rest_.substr(0, length);
   rest_.remove_prefix(length);
   return value;

@@ -276,5 +276,5 @@ class Hangs:
         if self._in_a_row is None or op not in self._all:
             return
         if self._row[op] >= self._in_a_row or self._all[op] >= ALL_HANGS:
-            why = f"it hung {self._all[op]} times and is not called again"
+            why = f"it hung {self._all[op]} times, so the suite no longer calls it"
             raise BlockedError(op, why, death=self._last[op])

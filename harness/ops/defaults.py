@@ -174,7 +174,7 @@ class Defaults(Filesystem):
                         told = self.stat(source)
                         length = told.value.length if told.ok else -1
                     if length is not None and 0 <= length < offset:
-                        raise DiedError(Endless("read", op, "answers OK behind the end of the file"))
+                        raise DiedError(Endless("read", op, "answers OK past the end of the file"))
                 closed = writer.close()
                 return passed_on(op, None, closed)
 

@@ -49,7 +49,7 @@ class Guard:
             names, translated = names[1:], translated[1:]
         for name, plain in zip(names, translated, strict=True):
             if not self.reaches(op, name):
-                raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
+                raise RefusedError(f"{op} was not sent: {name!r} is outside the case's directory")
             self._admit_translation(op, name, plain, translate)
 
     def reaches(self, op: str, name: str) -> bool:
@@ -71,7 +71,7 @@ class Guard:
             self._admitted |= set() if is_inside else {(name, plain)}
             return
         raise RefusedError(
-            f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case"
+            f"{op} was not sent: translate_name returned {plain!r} for {name!r}, which is outside the case's directory"
         )
 
     def _stands_for(self, name: str, plain: str, translate: Callable[[str], str]) -> bool:

@@ -46,7 +46,7 @@ class Backing:
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, or None where there is no such file."""
-        with self._able("read such a file"), suppress(FileNotFoundError):
+        with self._able("read a file"), suppress(FileNotFoundError):
             return bytes(self._filesystem.cat_file(self._at(name)))
         return None
 
@@ -56,7 +56,7 @@ class Backing:
         """
         at = self._at(name)
         above = paths.dirname(at)
-        with self._able("list such a directory"), suppress(FileNotFoundError):
+        with self._able("list a directory"), suppress(FileNotFoundError):
             self._filesystem.invalidate_cache(above)
             return any(paths.basename(one) == paths.basename(at) for one in self._filesystem.ls(above, detail=False))
         return False
@@ -65,7 +65,7 @@ class Backing:
         """All that is below a directory: path to content, None for a directory."""
         at = f"{self._at(name)}/"
         found: dict[str, bytes | None] = {}
-        with self._able("list such a directory"):
+        with self._able("list a directory"):
             self._filesystem.invalidate_cache(at)
             for path, one in self._filesystem.find(at, withdirs=True, detail=True).items():
                 # Of some kinds it is among what is in it.
@@ -77,7 +77,7 @@ class Backing:
     def write(self, name: str, content: bytes) -> None:
         """Create or replace a file, and the directories above it."""
         at = self._at(name)
-        with self._able("write such a file"):
+        with self._able("write a file"):
             try:
                 self._filesystem.pipe_file(at, content)
             except FileNotFoundError:
@@ -93,7 +93,7 @@ class Backing:
         if not self.has_sparse_files:
             raise BackingIncapableError("the backing has no sparse files")
         self.write(name, b"")
-        with self._able("write such a file"), open(self._at(name), "wb") as file:
+        with self._able("write a file"), open(self._at(name), "wb") as file:
             for offset, piece in pieces.items():
                 file.seek(offset)
                 file.write(piece)
@@ -107,10 +107,10 @@ class Backing:
         """
         if "file" not in self._filesystem.protocol:
             raise BackingIncapableError("the backing has no limit for the length of a path")
-        with self._able("open such a directory"):
+        with self._able("open a directory"):
             at = os.open(self._at(directory), os.O_RDONLY | os.O_DIRECTORY)
         try:
-            with self._able("make such a directory"):
+            with self._able("make a directory"):
                 os.mkdir(name, dir_fd=at)
             try:
                 yield
@@ -123,7 +123,7 @@ class Backing:
     def make_directory(self, name: str) -> None:
         """Create a directory and its missing parents. Where there are none, an empty object stands for it."""
         at = self._at(name)
-        with self._able("make such a directory"):
+        with self._able("make a directory"):
             self._filesystem.makedirs(at, exist_ok=True)
             if self.marks_directories and not self._filesystem.exists(at):
                 self._filesystem.pipe_file(f"{at}/", b"")
@@ -145,17 +145,17 @@ class Backing:
         """
         if not self.marks_directories:
             raise BackingIncapableError("the backing has directories of its own, and no objects that mark them")
-        with self._able("make such an object"):
+        with self._able("make an object"):
             self._filesystem.pipe_file(self._at(name) + "/", b"")
 
     def delete(self, name: str) -> None:
         """Delete a file."""
-        with self._able("delete such a file"):
+        with self._able("delete a file"):
             self._filesystem.rm_file(self._at(name))
 
     def delete_tree(self, name: str) -> None:
         """Delete a directory and everything in it, if it is there."""
-        with self._able("delete such a directory"), suppress(FileNotFoundError):
+        with self._able("delete a directory"), suppress(FileNotFoundError):
             self._filesystem.rm(self._at(name), recursive=True)
 
     @contextmanager
@@ -165,7 +165,7 @@ class Backing:
             yield
         except Exception as error:
             said = getattr(error, "strerror", None) or error
-            # No storage of this kind takes such a name.
+            # No storage of this kind takes a name.
             kind = BackingIncapableError if getattr(error, "errno", None) == errno.ENAMETOOLONG else BackingUnableError
             raise kind(f"the backing cannot {what}: {said}") from error
         finally:

@@ -45,7 +45,7 @@ class ShippedPlugin:
         if not self.debian_packages:
             return "only the suite's own tests need it; in a clone: python -m tests.fakes"
         packages = " ".join(self.debian_packages)
-        return f"for want of libraries; on Debian: apt-get install {packages}, then pip install tffs-conformance again"
+        return f"libraries are missing; on Debian: apt-get install {packages}, then pip install tffs-conformance again"
 
 
 @functools.cache

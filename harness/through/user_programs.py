@@ -292,7 +292,7 @@ def registered_again(see: See, folder: str, plugin: str) -> None:
     there = (tf.io.gfile.exists(f"{folder}/before"), _whole(f"{folder}/before"))
     see("a file from before", (True, b"kept"), there)
     unknown = _failure(lambda: tf.io.read_file("tffs.no.such.scheme://somewhere"))
-    see("a scheme that nobody registered", "UnimplementedError", unknown)
+    see("a scheme that is not registered", "UnimplementedError", unknown)
 
 
 def copied_across(see: See, folder: str) -> None:

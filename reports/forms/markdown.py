@@ -56,7 +56,7 @@ def bounded(findings: Findings, limit: int) -> str:
             left.append(name)
     if left:
         kinds = ", ".join(f"{name} ({count})" for name, count in Counter(left).items())
-        taken.append(f"Left out here, for want of room: {kinds}. All of it is in `{REPORT_NAME}`.\n")
+        taken.append(f"Left out here to save room: {kinds}. All of it is in `{REPORT_NAME}`.\n")
     return "\n".join(taken)
 
 

@@ -101,12 +101,12 @@ def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
     loads = f"TensorFlow {spans(abi.loads, abi.releases)}" if abi.loads else "no release of TensorFlow"
     lacking = [release for release in abi.releases if release not in abi.loads]
     if abi.missing and not verbosity:
-        loads += f"; not in {spans(lacking, abi.releases)}, for want of {_symbols(abi.missing)} (-v says more)"
+        loads += f"; not in {spans(lacking, abi.releases)}, which lacks {_symbols(abi.missing)} (-v says more)"
     for line, _ in wrapped("loads in ", loads, columns):
         yield line, {"yellow": bool(lacking)}
     for one in abi.missing if verbosity else ():
         where = f": {one.library} has it, which the plugin does not name" if one.library else ""
-        text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
+        text = f"{spans(one.releases, abi.releases)}, which lacks {_symbols([one])}{where}"
         yield from wrapped("  not in ", text, columns)
 
 
@@ -297,14 +297,14 @@ def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         return
     yield "", {}
     if not verbosity:
-        yield f"disputed clauses: an accepted answer to each of {len(readings)} (-v names them)", {}
+        yield f"{number(len(readings), 'disputed clause')}, answered in an accepted way (-v lists the answers)", {}
         for name, followed in readings.items():
             made, bad = words.made_of(report, name), words.damaging(report.clauses[name])
             for reading in (one for one in followed if one in bad):
                 for line, _ in wrapped(f"  {printable(name)}: ", f"{reading}: {made.get(reading)}", columns):
                     yield line, {"yellow": True}
         return
-    yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
+    yield "disputed clauses, the reading that this plugin follows, and its effect on TensorFlow:", {}
     for name, counter in readings.items():
         made = words.made_of(report, name)
         said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)

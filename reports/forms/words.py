@@ -52,7 +52,7 @@ def shortened(text: str, most: int) -> str:
 def counts(report: Report) -> str:
     """How many cases there are, and how many checks of each verdict."""
     said = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
-    return f"{number(len(report.cases), 'case')}; checks: {said or 'none'}"
+    return f"{number(len(report.cases), 'case')}; checks of all clauses: {said or 'none'}"
 
 
 def of_class(account: ClassAccount) -> str | None:

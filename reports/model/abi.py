@@ -28,13 +28,13 @@ class AbiSymbols(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class AbiFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """In which releases of TensorFlow a plugin loads in Python, told from its file before anything is run."""
+    """In which releases of TensorFlow a plugin loads in Python, read from its file before anything is run."""
 
     releases: Annotated[tuple[str, ...], Meta(description="The releases that were looked at, oldest first.")]
     loads: Annotated[tuple[str, ...], Meta(description="Those in which it loads.")]
     missing: Annotated[tuple[AbiSymbols, ...], Meta(description="What the others lack.")]
     unknown: Annotated[
-        tuple[str, ...], Meta(description="Libraries that it names and that were not found, so that nobody can tell.")
+        tuple[str, ...], Meta(description="Libraries that it names and that were not found: their symbols are unknown.")
     ]
     untold: Annotated[
         int,

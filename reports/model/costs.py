@@ -16,8 +16,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
 
     at: Annotated[int, Meta(ge=0, description="The size: of what `grows` of the figure names.")]
     calls: Annotated[int, Meta(ge=1, description="How often it was measured.")]
-    median: Annotated[Microseconds, Meta(description="Half of the calls took at most so many microseconds.")]
-    p95: Annotated[Microseconds, Meta(description="Of 100 calls 95 took at most so many microseconds.")]
+    median: Annotated[Microseconds, Meta(description="Microseconds: half of the calls took at most this.")]
+    p95: Annotated[Microseconds, Meta(description="Microseconds: 95 of 100 calls took at most this.")]
     reference: Annotated[Microseconds | None, Meta(description="The median of the reference plugin.")] = None
     rate: Annotated[BytesPerSecond | None, Meta(description="Of what moves bytes: bytes a second.")] = None
     reference_rate: Annotated[BytesPerSecond | None, Meta(description="The same for the reference plugin.")] = None

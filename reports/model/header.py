@@ -40,7 +40,7 @@ class ReadingFacts(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     name: Annotated[str, Meta(description="What a check's `reading` calls it.")]
     text: Annotated[str, Meta(description="What the clause demands, read this way.")]
     tensorflow: Annotated[str, Meta(description="What TensorFlow makes of a plugin that follows it.")]
-    harmful: Annotated[bool, Meta(description="Whether who follows it loses data, so that it is a warning.")] = False
+    harmful: Annotated[bool, Meta(description="Whether it is a warning, because it loses data.")] = False
 
 
 class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -57,7 +57,7 @@ class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     ] = ()
     tensorflow: Annotated[str | None, Meta(description="What TensorFlow makes of a plugin that breaks it.")] = None
     order: Annotated[
-        int, Meta(ge=0, description="Where it is told among broken clauses: what others depend on has a smaller one.")
+        int, Meta(ge=0, description="Its place among broken clauses: a clause that others depend on has a smaller one.")
     ] = 0
     untested: Annotated[str | None, Meta(description="Why no case checks it.")] = None
     disputed: Annotated[str | None, Meta(description="The topic on which its sources contradict each other.")] = None
@@ -140,7 +140,7 @@ class TargetRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
     tables: Annotated[
         Mapping[str, Literal["plugin", "default", "absent"]],
-        Meta(description="What answers each op: the plugin, a default of core, or nothing."),
+        Meta(description="For each op, what answers it: `plugin`, `default` of core, or `absent`."),
     ]
     read_only: Annotated[bool, Meta(description="Whether each op that changes something is NULL or refuses to.")] = (
         False

@@ -9,10 +9,10 @@ Count = Annotated[int, Meta(ge=1)]
 
 
 class Histories(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The small histories of a case, or of a run: each is some ops in a situation, held to the model."""
+    """The small histories of a case, or of a run: each is some ops in a situation, compared with the model."""
 
-    tried: Annotated[int, Meta(ge=0, description="So many were tried.")]
-    left_out: Annotated[int, Meta(ge=0, description="So many were not: time was over, or an op hung too often.")]
+    tried: Annotated[int, Meta(ge=0, description="How many were tried.")]
+    left_out: Annotated[int, Meta(ge=0, description="How many were not: time was over, or an op hung too often.")]
     met: Annotated[
         Mapping[str, Mapping[str, Mapping[str, Count]]],
         Meta(

@@ -68,8 +68,8 @@ class End(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The report of one run of the conformance suite on one target.
 
-    Texts may hold anything a plugin said, control characters and lone surrogates included; whoever shows them escapes
-    them.
+    Texts may hold anything a plugin said, control characters and lone surrogates included; a program that shows them
+    escapes them.
     """
 
     schema: Annotated[Schema, Meta(description="The version of this document.")]
@@ -89,7 +89,7 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     waivers: Annotated[tuple[WaiverAccount, ...], Meta(description="The entries of the file of waivers, in its order.")]
     services: Annotated[
         Figures | None,
-        Meta(description="What was measured of the services behind the target; null where nothing was."),
+        Meta(description="What was measured of the target's services; null where nothing was."),
     ]
     costs: Costs | None = None
     histories: Annotated[

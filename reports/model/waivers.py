@@ -46,7 +46,7 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     case: Annotated[str, Meta(description="A case id or a shell pattern.")]
     fingerprint: Annotated[str, Meta(description="What the waived checks got.")]
     reason: Annotated[str, Meta(description="Why they are accepted.")]
-    owner: Annotated[str, Meta(description="Who answers for it.")]
+    owner: Annotated[str, Meta(description="The person or team that answers for it.")]
     issue: Annotated[str | None, Meta(description="Where it is discussed.")]
     expires: Annotated[datetime.date | None, Meta(description="The last day on which it waives anything.")]
 

@@ -334,7 +334,7 @@ def test_set_unknown_configuration(case: Case) -> None:
         got = raw.set_filesystem_configuration([with_values(known, values), unknown])
         kept = now(case) == before
         case.check.note(
-            clause, f"behind another: code={got.code}, {'nothing' if kept else 'the other'} was set", got.message
+            clause, f"after another: code={got.code}, {'nothing' if kept else 'the other'} was set", got.message
         )
         restored(case, [known])
 

@@ -149,7 +149,7 @@ def test_onto_itself(case: Case, op: str) -> None:
     readings = {
         "kept": got.ok and there == NEW,
         "refused": not got.ok and there == NEW,
-        "emptied": there != NEW and got.source is Source.DEFAULT,
+        "emptied-by-core": there != NEW and got.source is Source.DEFAULT,
     }
     said = f"code={got.code} content={there!r}"
     case.check.reading(f"{op}.onto-itself", readings, said, got.message, of=Answer(loses=there != NEW))

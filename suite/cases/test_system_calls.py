@@ -42,7 +42,7 @@ def test_one_fails(case: Case, name: str) -> None:
             went = attempt.went
             lacks = trials.lacking(went, attempt.there)
             if lacks is None and went.ok and is_unreported(failure, attempt, durable=stimulus.durable):
-                lacks = "nobody says so"
+                lacks = "no answer reports the failure"
             may_lack = (name, failure.error) in allowed()
             wrong = went.died or (f"OK, but {lacks}" if went.ok and lacks and not may_lack else None)
             check(TOLD, failure, "an error, or all of its work", wrong)

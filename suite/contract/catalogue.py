@@ -8,8 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ... import typed_toml
+from ...harness.ops.tables import OPS
 from ...reports.model.header import ClauseFacts, ReadingFacts, digest
 from ...reports.model.records import StatementKind
 from ...reports.patterns import nearest
@@ -22,29 +24,10 @@ VERSIONS = Path(__file__).with_name("versions.toml")
 CONTRACT_VERSION: str = tomllib.loads(VERSIONS.read_text(encoding="utf-8"))["version"][-1]["name"]
 
 CLASSES = (
-    "read",
-    "write",
-    "directories",
-    "listing",
-    "glob",
-    "memory-region",
-    "rename-copy",
-    "paths",
-    "registration",
-    "transactions",
-    "configuration",
-    "concurrency",
-    "robustness",
-    "scenarios",
-    "memory-safety",
-    "thread-safety",
-    "system-calls",
-    "survival",
-    "network",
-    "processes",
-    "power",
-    "out-of-memory",
-)
+    "read", "write", "directories", "listing", "glob", "memory-region", "rename-copy", "paths", "registration",
+    "transactions", "configuration", "concurrency", "robustness", "scenarios", "memory-safety", "thread-safety",
+    "system-calls", "survival", "network", "processes", "power", "out-of-memory",
+)  # fmt: skip
 
 
 class Level(StrEnum):
@@ -78,23 +61,22 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
     """One checkable sentence of the contract: an entry of a file in `clauses/`.
 
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken in
-    one of the ways of `check_for`; where that is empty, in any way. `op` is empty for a rule about more than one op.
-    `tensorflow` says what TensorFlow makes of a breach, where that is known. `damaging` names readings with which
-    something goes wrong without an error. `untested` says why no case checks it. A clause that has `conditions` is
-    checked in runs under one of them only, and is no part of the contract's version. `disputed` says why its sources
-    contradict each other; then `readings` has the accepted answers.
+    one of the ways of `check_for`; where that is empty, in any way; a MAY needs none. `op` is empty for a rule about
+    more than one op; an id that begins with an op, as `read.succeeds` does, gives it. `tensorflow` says what TensorFlow
+    makes of a breach, where that is known. `damaging` names readings with which something goes wrong without an error.
+    A clause that has `conditions` is checked in runs under one of them only, and is no part of the contract's version.
+    Sources of a clause that has `readings`, the accepted answers, contradict each other; `disputed` is their topic.
     """
 
     id: str
     level: Level
-    conformance_class: str
     rule: str
     source: str | tuple[str, ...]
-    check: str
+    conformance_class: str = ""
+    check: str = ""
     check_for: tuple[StatementKind, ...] = ()
     op: str = ""
     tensorflow: str | None = None
-    untested: str | None = None
     conditions: tuple[str, ...] = ()
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
@@ -106,23 +88,35 @@ class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conforman
         return (self.source,) if isinstance(self.source, str) else self.source
 
     def __post_init__(self) -> None:
-        if self.conformance_class not in CLASSES:
-            raise ValueError(f"the class {self.conformance_class!r} is none of {', '.join(CLASSES)}")
-        if (self.disputed is None) != (not self.readings):
-            raise ValueError("it must have both 'disputed' and 'readings', or neither")
+        if not self.check and self.level is not Level.MAY:
+            raise ValueError(f"a {self.level} needs a 'check'")
+        force_setattr(self, "check", self.check or "Nothing is wrong: it is recorded.")
+        if (op := self.id.rpartition(".")[0]) in OPS:
+            force_setattr(self, "op", op)
+        if self.disputed and not self.readings:
+            raise ValueError("it is 'disputed', but has no 'readings'")
+        if self.readings and not self.disputed:
+            force_setattr(self, "disputed", "beyond the register")
         if unknown := set(self.damaging) - {reading.name for reading in self.readings}:
             raise ValueError(f"there is no reading {unknown.pop()!r} that could be 'damaging'")
 
 
-class _ClauseFile(Struct, forbid_unknown_fields=True):
+class _ClauseFile(Struct, forbid_unknown_fields=True, rename={"conformance_class": "class"}):
     clause: tuple[Clause, ...]
+    #: Of the clauses that name none.
+    conformance_class: str = ""
 
 
 def read(files: Iterable[Path]) -> dict[str, Clause]:
     """Read the clauses of some files, in their order. Raise TomlError."""
     clauses: dict[str, Clause] = {}
     for file in files:
-        for clause in typed_toml.read(file, _ClauseFile).clause:
+        found = typed_toml.read(file, _ClauseFile)
+        for clause in found.clause:
+            force_setattr(clause, "conformance_class", clause.conformance_class or found.conformance_class)
+            if clause.conformance_class not in CLASSES:
+                known = ", ".join(CLASSES)
+                raise TomlError(f"{file}: {clause.id}: the class {clause.conformance_class!r} is none of {known}")
             if clause.id in clauses:
                 raise TomlError(f"{file}: {clause.id} stands in the catalogue twice")
             clauses[clause.id] = clause
@@ -177,7 +171,6 @@ def for_report(conditions: Collection[str] = ()) -> dict[str, ClauseFacts]:
             check_for=entry.check_for,
             tensorflow=entry.tensorflow,
             order=order(entry.id),
-            untested=entry.untested,
             disputed=entry.disputed,
             readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow, r.harmful) for r in entry.readings) or None,
             damaging=entry.damaging,

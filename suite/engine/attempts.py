@@ -191,7 +191,7 @@ def _with_a_plain_name(case: Case, evidence: Evidence, error: BaseException | No
     trial.surroundings.clear()
     left = tuple(said for said in evidence.statements if said not in same)
     is_so_with_plain = same and not evidence.flaw and all(said.holds for said in left)
-    reason = f"so it is with a plain name: {control.id} tells it" if is_so_with_plain else evidence.reason
+    reason = f"a plain name gives the same result: see {control.id}" if is_so_with_plain else evidence.reason
     return changed(evidence, statements=left, reason=reason)
 
 

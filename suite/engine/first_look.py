@@ -234,7 +234,7 @@ class Look:
         """Whether what `op` made is there; looked at once."""
         if op not in self._proven:
             if witnesses.nobody_finds(filesystem, uri, is_file=op != "create_dir"):
-                self._fails.setdefault(op, "all steps answered OK, and nobody finds anything afterwards")
+                self._fails.setdefault(op, "all steps answered OK, and no op finds anything afterwards")
                 return False
             self._proven.add(op)
         return True

@@ -59,7 +59,7 @@ class Kills(Endings):
                 went, _ = self.performed(trial, number + 1)
                 if not went.ok:
                     raise BlockedError(step.op, f"{went.told}, where it worked before")
-                yield self._left(trial, Moment(number, True), f"killed behind {step.op}")
+                yield self._left(trial, Moment(number, True), f"killed after {step.op}")
         self.tell("kills", len(self.history.steps))
 
     def within(self) -> Iterator[Left]:

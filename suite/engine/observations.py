@@ -272,7 +272,7 @@ def _mtime_granularity(case: Case) -> tuple[int, str]:
     if times == {0}:
         return 0, "stat always says 0"
     granularity = next(10**k for k in range(9, -1, -1) if all(mtime % 10**k == 0 for mtime in times))
-    return granularity, f"{len(times)} times that stat told are all multiples of it"
+    return granularity, f"{len(times)} times of stat are all multiples of it"
 
 
 def _listing_delay(case: Case) -> tuple[int | None, str]:

@@ -115,7 +115,7 @@ class Losses(Endings):
         if not went.ok:
             raise NotTriedError(f"on a filesystem that can lose its power: {went.told}")
         if strace.calls:
-            raise NotTriedError(f"calls {strace.calls[0].name}(2), of which a filesystem in user space is not told")
+            raise NotTriedError(f"calls {strace.calls[0].name}(2), which a filesystem in user space does not see")
         return place, events, marks
 
 

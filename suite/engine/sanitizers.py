@@ -107,7 +107,7 @@ def watched(case: Case, body: Body, error: Exception | None) -> Condition:
         output = ["", *(str(misuse) for misuse, _ in shown)]
         if cut or len(found) > MOST_TOLD:
             where = f"the first {MOST_READ >> 20} MiB that it said of a process"
-            output.append(f"There were more: {MOST_TOLD} are told at most, and only {where} are read.")
+            output.append(f"There were more: {MOST_TOLD} are shown at most, and only {where} are read.")
         return Condition(tool.clause, statements, output="\n".join(output))
     if isinstance(ended, _NOTHING_TO_SEE) or not called or (ended is not None and error is not None):
         return Condition()

@@ -232,7 +232,7 @@ class Surroundings:
 
     def _is_over_tables(self) -> None:
         if not self._over_tables:
-            raise MisusedError(f"{self._id} looks behind the ops and is not marked over_tables")
+            raise MisusedError(f"{self._id} calls the tables and is not marked over_tables")
 
     def _within(self, broken: str | None) -> None:
         if broken:

@@ -110,7 +110,7 @@ def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name:
     """
     if one.content is None:
         nobody = nobody_finds(fs, uri, is_file=False)
-        return BlockedError("create_dir", f"{_ALL_OK}, and nobody finds the directory afterwards") if nobody else None
+        return BlockedError("create_dir", f"{_ALL_OK}, and no op finds the directory afterwards") if nobody else None
     what = "an empty file" if one.content == b"" else "the file"
     stored = backing.read(name) if backing is not None else None
     if backing is not None and (stored is not None or not backing.lists(name)):
@@ -120,7 +120,7 @@ def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name:
         found = f"does not have {what}" if stored is None else f"holds {other}"
         return BlockedError(op, f"{_ALL_OK}, and the backing {found} afterwards") if op else None
     if nobody_finds(fs, uri, is_file=True):
-        return BlockedError("new_writable_file", f"{_ALL_OK}, and nobody finds {what} afterwards")
+        return BlockedError("new_writable_file", f"{_ALL_OK}, and no op finds {what} afterwards")
     if len(one.content) > MOST_BYTES:
         return None
     lengths = tuple(sizes(fs, uri))

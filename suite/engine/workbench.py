@@ -152,7 +152,7 @@ class Workbench:
         entry = self.scheme(loaded)
         if entry.filesystem is None:
             raise BlockedError("registration", entry.message)
-        nobody = ("through TensorFlow nobody reaches its",) if self.target.through else ()
+        nobody = ("TensorFlow's users cannot call",) if self.target.through else ()
         delay = self.claims.limits.get("listing_delay_ms")
         call = LateListings(loaded.call, delay / 1000) if delay else loaded.call
         raw = RawFilesystem(call, entry.filesystem, trace, *nobody)

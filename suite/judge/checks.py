@@ -45,7 +45,7 @@ class Facts:
 
 #: The first rule that fits gives the verdict.
 RULES: tuple[tuple[str, Callable[[Facts], bool], Verdict], ...] = (
-    ("nobody can look at it", lambda it: it.is_hidden, Verdict.ABSENT),
+    ("TensorFlow does not show it", lambda it: it.is_hidden, Verdict.ABSENT),
     ("not kept, and given up", lambda it: it.is_given_up and not it.said.holds, Verdict.ABSENT),
     ("the reading that is claimed", lambda it: it.is_as_decided, Verdict.CONFORM),
     ("another reading than is claimed", lambda it: it.is_decided, Verdict.VIOLATION),

@@ -83,7 +83,7 @@ def judge_target(
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
     if not_run:
         return Judgement(TargetVerdict.INCOMPLETE, _open(not_run))
-    return _kept(counts, f"{number(executed_must, 'check')} of MUST clauses kept", untried)
+    return _kept(counts, f"{number(executed_must, 'check')} of MUST clauses passed", untried)
 
 
 def judge_class(
@@ -112,7 +112,7 @@ def judge_class(
         return Judgement(TargetVerdict.INCOMPLETE, f"{number(counts[Verdict.NOT_RUN], 'check')} not run")
     if counts[Verdict.ABSENT]:
         return Judgement(TargetVerdict.NOT_CLAIMED, "every op it needs is absent")
-    return Judgement(TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken")
+    return Judgement(TargetVerdict.INCOMPLETE, "no answer of the plugin could be checked")
 
 
 def _open(not_run: Collection[str]) -> str:

@@ -194,7 +194,7 @@ def _not_of_the_place(case: Case, plain: Sequence[Step]) -> None:
     if search.found is not None:
         broken, calls = search.found.broken or "", search.found.calls
         op = clause(broken).op if broken in catalogue() else ""
-        raise BlockedError(op or (calls[-1][0] if calls else "host"), "the tour goes wrong with plain names, too")
+        raise BlockedError(op or (calls[-1][0] if calls else "host"), "the same history fails with plain names")
 
 
 def contents(case: Case, kinds: Iterable[bytes]) -> None:

@@ -23,7 +23,8 @@ def test_a_case_is_content_with_nothing_only_for_a_reason(answer: str) -> None:
     content = {one.id for one in judged.records if one.verdict in CONTENT}
     patterns = REASONS[answer] | (REASONS["by-chance"] if answer == "ok" else {})
     explained = {case: pattern for case in content for pattern in patterns if fnmatch.fnmatchcase(case, pattern)}
-    assert sorted(content - set(explained)) == []
+    lazy = sorted(content - set(explained))
+    assert not lazy, f"these pass without a plugin: let them check more, or give the reason in hollow.toml: {lazy}"
     assert sorted(set(REASONS[answer]) - set(explained.values())) == [], "these patterns explain nothing"
     assert [f"{one.id}: {one.reason}" for one in judged.records if one.verdict is Verdict.ERROR] == []
     assert judged.broken()

@@ -16,7 +16,7 @@ SCHEMAS = {"profile": ProfileFile, "waivers": WaiverFile}
 
 
 @click.command()
-@click.option("--includes", is_flag=True, help="What a compiler is told: -I and a folder.")
+@click.option("--includes", is_flag=True, help="Print the compiler's option: -I and a folder.")
 @click.option("--tensorflow-paths", is_flag=True, help="With --includes: -I for tensorflow/c/tf_status.h, too.")
 @click.option("--cmakedir", is_flag=True, help="The folder of the CMake package, for tffs_conformance_DIR.")
 @click.option("--pkgconfigdir", is_flag=True, help="The folder of the .pc file, for PKG_CONFIG_PATH.")
@@ -26,7 +26,7 @@ SCHEMAS = {"profile": ProfileFile, "waivers": WaiverFile}
     metavar="DIR",
     help="Put the host there that '--host-command' runs elsewhere, in a container or on another machine; its path.",
 )
-@click.option("--schema", type=click.Choice(list(SCHEMAS)), help="The JSON schema of such a TOML file, for editors.")
+@click.option("--schema", type=click.Choice(list(SCHEMAS)), help="The JSON schema of this TOML file, for editors.")
 def config(
     *, includes: bool, tensorflow_paths: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | None, schema: str | None
 ) -> None:

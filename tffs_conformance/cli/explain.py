@@ -57,8 +57,6 @@ def _clause(entry: Clause, cases: list[str], every: bool) -> None:
     _show("look at", entry.check)
     if entry.conditions:
         _show("checked", f"with {' or '.join(_GIVEN[one] for one in entry.conditions)} only")
-    if entry.untested:
-        _show("untested", entry.untested)
     if every:
         for number, case in enumerate(cases):
             _show("" if number else "cases", case)

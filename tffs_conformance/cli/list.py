@@ -37,8 +37,7 @@ def list_(pattern: str, what: str | None) -> None:
         raise click.UsageError(f"no clause and no case fits {printable(pattern)!r}{near}")
     if what != "cases":
         for entry in clauses:
-            note = f"  [untested: {entry.untested}]" if entry.untested else ""
-            click.echo(f"{entry.level:<6} {entry.id}{note}")
+            click.echo(f"{entry.level:<6} {entry.id}")
     if what != "clauses":
         for case in cases:
             click.echo(f"case   {case.id}")

@@ -26,7 +26,7 @@ DAYS = 90
 @click.command()
 @click.argument("report", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="REPORT.JSON")
 @click.option("--sync", is_flag=True, help="Let the file follow the report: entries that are not needed go, too.")
-@click.option("--owner", help="Who answers for them (with --sync, default: you).")
+@click.option("--owner", help="The person or team that answers for them (with --sync, default: you).")
 @click.option("--reason", help="Why they are accepted (with --sync, default: as it was today).")
 @click.option("--clause", "clauses", metavar="PATTERN", help="Only of these clauses, e.g. 'read.*'; not with --sync.")
 @click.option(

@@ -15,7 +15,7 @@ SHOWN = 10
 
 #: What is told after what is broken, and how it is called.
 _TOLD = (
-    (Kind.UNSEEN, "a violation then, not checked now: nobody knows"),
+    (Kind.UNSEEN, "a violation then, not checked now"),
     (Kind.CHANGED, "still so, in another way"),
     (Kind.WAIVED, "a violation then, waived now"),
     (Kind.FIXED, "fixed"),

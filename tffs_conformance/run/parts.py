@@ -20,7 +20,7 @@ _GIVES = ("--sanitizer=", "--conditions=")
 def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
     """Why these are not all cases of the tier, or None where they are."""
     if not _is_this(suite):
-        return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
+        return f"it is unknown which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
     within = collect.tiers(suite.tier, undefined="--undefined" in suite.command, conditions=_conditions(suite))
     tier = index.in_tiers(within)
     course = Course(

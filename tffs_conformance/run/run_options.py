@@ -35,7 +35,7 @@ CHANGED = "changed"
 #: The exit codes of a run, as `--help` tells them; docs/report.md says more.
 EXIT_CODES = (
     "0 conformant, or nothing wrong in what was selected, or with --gate nothing new; 1 not conformant, or nothing"
-    " executed, or incomplete though nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line"
+    " executed, or incomplete without a selection; 2 interrupted; 3 pytest failed; 4 the command line"
     " makes no sense, or no case was selected; 6 the report cannot be written"
 )
 
@@ -189,7 +189,7 @@ class RunOptions:
         default=False, again=True,
     )
     clauses: tuple[str, ...] = option(
-        "clause", "only cases that check such a clause, e.g. 'read.*'; repeatable",
+        "clause", "only cases that check this clause, e.g. 'read.*'; repeatable",
         default=(), metavar="PATTERN", speaks=True,
     )
     cases: tuple[str, ...] = option(

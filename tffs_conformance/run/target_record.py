@@ -84,7 +84,7 @@ def target_record(target: Target, seen: PluginFacts, profile: str | None, variab
     here = Path.cwd()
     # A sandbox is on this machine: a baseline from outside of it is one of the same.
     elsewhere = target.host_command and not is_in_one(target.host_command)
-    machine = f"behind {target.host_command[0]}" if elsewhere else f"on {platform.system()}"
+    machine = f"through {target.host_command[0]}" if elsewhere else f"on {platform.system()}"
     return TargetRecord(
         # As a person types it: reports are compared between machines.
         plugin=str(target.plugin.relative_to(here) if target.plugin.is_relative_to(here) else target.plugin),

@@ -288,7 +288,7 @@ def _found(given: str) -> Path:
         raise BadUsageError(f"--plugin={given} is a directory, a shared object is expected")
     if not plugin.is_file():
         if given in shipped():
-            raise BadUsageError(f"--plugin={given}: it was not built, {shipped()[given].advice}")
+            raise BadUsageError(f"--plugin={given}: it was not built: {shipped()[given].advice}")
         if declared(given):
             raise BadUsageError(f"--plugin={given}: there is no {plugin}: build it first")
         known = f"({', '.join(named())}){nearest(given, named())}"

@@ -408,7 +408,7 @@ def _run(command: list[str], environment: Mapping[str, str], folder: Path, log: 
             check=False,
         )  # fmt: skip
     if done.returncode != 0:
-        raise UnableError(f"{command[0]} failed, {log} tells why; its last line: {_last_line(log)}")
+        raise UnableError(f"{command[0]} failed, {log} says why; its last line: {_last_line(log)}")
 
 
 def _last_line(log: Path) -> str:
