@@ -13,16 +13,13 @@ from typing import Any
 
 import ops
 import runs
-import shares
 from measured import ROUNDS, Spread
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     arguments.add_argument("--quick", action="store_true", help="only ops, and the quick tier against empty tests")
-    arguments.add_argument(
-        "--before", metavar="PYTHON", help="only a table of the version that this interpreter has, and the profile"
-    )
+    arguments.add_argument("--before", metavar="PYTHON", help="only a table of the version that this interpreter has")
     arguments.add_argument("--rounds", type=int, default=ROUNDS, help="how often each run of the table is repeated")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = arguments.parse_args()
@@ -31,9 +28,7 @@ def main() -> None:
         if options.before:
             for line in runs.table(sys.executable, options.before, Path(folder), options.rounds):
                 print(line, flush=True)
-        only = shares.figures(sys.executable, Path(folder)) if options.before else None
-        chosen = only or figures(Path(folder), options.quick)
-        for name, figure in chosen:
+        for name, figure in figures(Path(folder), options.quick) if not options.before else ():
             print(f"{name}: {figure if isinstance(figure, Spread) else f'{figure:.3g}'}", flush=True)
             found[name] = figure.to_json() if isinstance(figure, Spread) else figure
     if options.json:
@@ -44,7 +39,6 @@ def figures(folder: Path, quick: bool) -> Iterator[tuple[str, Spread | float]]:
     python = sys.executable
     yield runs.against_empty_tests(python, folder)
     if not quick:
-        yield from shares.figures(python, folder)
         yield from runs.by_tier(python, folder)
         yield runs.to_the_first_failure(python, folder)
         yield runs.of_a_hang(python, folder)
