@@ -56,10 +56,7 @@ def _without(document: dict[str, Any], gone: Collection[str]) -> dict[str, Any]:
 
 
 #: For each earlier schema the step to the one after it.
-STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    VERSION_3_0: _from_3_0,
-    VERSION_3_1: _from_3_1,
-}
+STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {VERSION_3_0: _from_3_0, VERSION_3_1: _from_3_1}
 
 
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:

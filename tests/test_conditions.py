@@ -307,8 +307,7 @@ def test_choices_are_not_blamed(tmp_path: Path, plugin: list[str], cases: list[s
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "choices",
-    [*HALVES, "no-tree-ops", "no-optional-ops", "sync-aside", "sync-each-write", "sync-the-filesystem"],
+    "choices", [*HALVES, "no-tree-ops", "no-optional-ops", "sync-aside", "sync-each-write", "sync-the-filesystem"]
 )
 def test_choices_without_memory_are_not_blamed(tmp_path: Path, choices: str) -> None:
     run(tmp_path, *with_choices(choices), *asked("out-of-memory/*"))

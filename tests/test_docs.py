@@ -99,13 +99,6 @@ def test_files_that_comments_name_exist() -> None:
     assert gone == []
 
 
-def test_steps_that_the_workflow_runs_exist() -> None:
-    workflow, steps = ((PROJECT / path).read_text() for path in (".github/workflows/ci.yml", ".ci/steps.mk"))
-    (asked,) = re.findall(r"\.ci/run ([a-z ]+)$", workflow, re.MULTILINE)
-    (named,) = re.findall(r"^STEPS := (.*?)^\.PHONY", steps, re.MULTILINE | re.DOTALL)
-    assert {*asked.split()} <= {*named.split()}
-
-
 # Plain words ----------------------------------------------------------------------------------------------------------
 
 #: What hides the subject, the number or the order of a sentence. `nobody yet` is in published notes.

@@ -41,8 +41,7 @@ OUTSIDE = "mine://host/tmp/precious"
 
 
 @pytest.mark.parametrize(
-    ("op", "uris"),
-    [("rename_file", [OWN, OUTSIDE]), ("rename_file", [OUTSIDE, OWN]), ("copy_file", [OWN, OUTSIDE])],
+    ("op", "uris"), [("rename_file", [OWN, OUTSIDE]), ("rename_file", [OUTSIDE, OWN]), ("copy_file", [OWN, OUTSIDE])]
 )
 def test_a_path_that_changes_lies_inside(op: str, uris: list[str]) -> None:
     with pytest.raises(RefusedError):

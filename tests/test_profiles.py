@@ -197,8 +197,7 @@ def test_store_without_directories_is_judged_on_its_files(
 
 
 @pytest.mark.parametrize(
-    ("tier", "verdict"),
-    [("smoke", "not conformant"), pytest.param("quick", "incomplete", marks=pytest.mark.nightly)],
+    ("tier", "verdict"), [("smoke", "not conformant"), pytest.param("quick", "incomplete", marks=pytest.mark.nightly)]
 )
 def test_store_without_directories_needs_a_profile(tmp_path: Path, tier: str, verdict: str) -> None:
     found = judged_report(tmp_path, *FLAT, f"--tier={tier}", code=1)

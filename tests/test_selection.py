@@ -197,8 +197,7 @@ def test_a_worker_that_dies_does_not_make_the_rest_conformant(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("-m", "slow"), ("tests",), ("-k", "nosuchcase", "-n", "1"), ("--deselect", "tffs")],
+    "arguments", [("-m", "slow"), ("tests",), ("-k", "nosuchcase", "-n", "1"), ("--deselect", "tffs")]
 )
 def test_no_case_of_the_suite_is_a_usage_error_and_keeps_the_last_report(
     tmp_path: Path, yesterday: Path, arguments: tuple[str, ...]

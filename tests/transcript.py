@@ -23,9 +23,7 @@ class Ran:
 
 
 def script(
-    page: Sequence[Block],
-    directory: Path,
-    is_run: Callable[[Block], bool] = lambda block: block.not_run is None,
+    page: Sequence[Block], directory: Path, is_run: Callable[[Block], bool] = lambda block: block.not_run is None
 ) -> tuple[str, list[Command]]:
     """What bash is given: each command, a mark with its exit code, and then that exit code again for `$?`.
 

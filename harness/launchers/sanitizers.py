@@ -75,10 +75,7 @@ class Sanitizer:
 
     def watch(self, environment: Mapping[str, str]) -> ToolWatch:
         """What starts hosts that are watched. Raises NoToolError."""
-        return ToolWatch(
-            lambda log: self._hosts(environment, f"{_WATCHED[self.name]}:{_FORMAT}:log_path='{log}'"),
-            LOG,
-        )
+        return ToolWatch(lambda log: self._hosts(environment, f"{_WATCHED[self.name]}:{_FORMAT}:log_path='{log}'"), LOG)
 
     def _hosts(self, environment: Mapping[str, str], options: str) -> Local:
         more = _surroundings(self.name, self.runtime, environment, options)

@@ -87,8 +87,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         Meta(description="Whether what was seen is as expected, where the verdict does not tell: of a MAY clause."),
     ] = None
     op: Annotated[
-        str | None,
-        Meta(description="The op whose answer was compared, as the next two of a breach only."),
+        str | None, Meta(description="The op whose answer was compared, as the next two of a breach only.")
     ] = None
     kind: Annotated[StatementKind | None, Meta(description="What of the answer is wrong.")] = None
     code: Annotated[str | None, Meta(description="The code that the op answered, where the code is wrong.")] = None
@@ -110,8 +109,7 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     stimulus: Annotated[str, Meta(description="What was set up and called, in one sentence.")]
     checks: Annotated[tuple[CheckRecord, ...], Meta(description="The checks made, in their order.")]
     ops: Annotated[
-        tuple[str, ...],
-        Meta(description="The trace: one op call an item; empty where nothing is wrong with the case."),
+        tuple[str, ...], Meta(description="The trace: one op call an item; empty where nothing is wrong with the case.")
     ]
     ended: Annotated[
         Ending,

@@ -88,8 +88,7 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     ]
     waivers: Annotated[tuple[WaiverAccount, ...], Meta(description="The entries of the file of waivers, in its order.")]
     services: Annotated[
-        Figures | None,
-        Meta(description="What was measured of the target's services; null where nothing was."),
+        Figures | None, Meta(description="What was measured of the target's services; null where nothing was.")
     ]
     costs: Costs | None = None
     histories: Annotated[

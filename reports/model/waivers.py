@@ -85,8 +85,7 @@ class WaiverAccount(Entry, frozen=True, kw_only=True, forbid_unknown_fields=True
     ]
     waived: Annotated[int, Meta(ge=0, description="How many checks it waived.")]
     got_instead: Annotated[
-        tuple[str, ...],
-        Meta(description="What violations of the clause in its cases got that are not waived."),
+        tuple[str, ...], Meta(description="What violations of the clause in its cases got that are not waived.")
     ]
 
 

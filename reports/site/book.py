@@ -96,7 +96,7 @@ def _settings(cover: Cover) -> dict[str, Any]:
         "html_theme": "furo",
         "html_theme_options": {"top_of_page_buttons": []},
         "html_sidebars": {
-            "**": ["sidebar/brand.html", "versions.html", "sidebar/search.html", "sidebar/navigation.html"],
+            "**": ["sidebar/brand.html", "versions.html", "sidebar/search.html", "sidebar/navigation.html"]
         },
         "html_static_path": [str(_HERE / "theme" / "static")],
         "templates_path": [str(_HERE / "theme")],

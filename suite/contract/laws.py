@@ -27,12 +27,7 @@ from ...harness.ops.outcomes import (
 )
 from ...harness.over_tables.raw import Call
 
-OPENS = (
-    "new_random_access_file",
-    "new_writable_file",
-    "new_appendable_file",
-    "new_read_only_memory_region_from_file",
-)
+OPENS = ("new_random_access_file", "new_writable_file", "new_appendable_file", "new_read_only_memory_region_from_file")
 LISTS = ("get_children", "get_matching_paths")
 #: The type of an option whose values are bytes; those before are numbers.
 BUFFER = 2

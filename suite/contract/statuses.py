@@ -110,10 +110,7 @@ def _directory(op: str) -> Cell:
 #: Two sentences of the interface fit: a parent does not exist, and a parent is a file.
 _FAR_BELOW = Cell(
     "paths.far-below-a-file",
-    readings={
-        "failed-precondition": frozenset({Code.FAILED_PRECONDITION}),
-        "not-found": frozenset({Code.NOT_FOUND}),
-    },
+    readings={"failed-precondition": frozenset({Code.FAILED_PRECONDITION}), "not-found": frozenset({Code.NOT_FOUND})},
 )
 
 
@@ -166,8 +163,7 @@ _TREE_IS_FILE = Cell(
     readings={"deletes": frozenset({Code.OK}), "refuses": frozenset({Code.FAILED_PRECONDITION})},
 )
 _KIND_OF_FILE = Cell(
-    "is_directory.of-a-file",
-    readings={"host": frozenset({Code.FAILED_PRECONDITION}), "header": frozenset({Code.OK})},
+    "is_directory.of-a-file", readings={"host": frozenset({Code.FAILED_PRECONDITION}), "header": frozenset({Code.OK})}
 )
 _NO_LISTING = _one("get_children.file-is-failed-precondition", Code.FAILED_PRECONDITION)
 

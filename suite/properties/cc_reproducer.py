@@ -18,11 +18,7 @@ TEMPLATE = Path(__file__).with_name("reproducer.cc.in")
 #: Texts of up to this many bytes are written out. Longer runs of one byte are written as a length.
 _RUN = 16
 _OBJECTS = dict(
-    zip(
-        OPENS,
-        ("TF_RandomAccessFile", "TF_WritableFile", "TF_WritableFile", "TF_ReadOnlyMemoryRegion"),
-        strict=True,
-    )
+    zip(OPENS, ("TF_RandomAccessFile", "TF_WritableFile", "TF_WritableFile", "TF_ReadOnlyMemoryRegion"), strict=True)
 )
 _MAKES = ("create_dir", "recursively_create_dir")
 _TABLES = {

@@ -123,9 +123,7 @@ def _shown(value: object) -> str:
 
 
 def held(
-    reports: Mapping[str, Report],
-    baselines: Mapping[str, Baseline],
-    options: RunOptions,
+    reports: Mapping[str, Report], baselines: Mapping[str, Baseline], options: RunOptions
 ) -> dict[str, GateResult]:
     """Each report held to the baseline of its target, where there is one."""
     kinds = [Verdict.VIOLATION, *map(Verdict, options.fail_on)]

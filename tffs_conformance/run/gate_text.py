@@ -29,10 +29,7 @@ def lines(held: GateResult, *, width: int, verbosity: int = 0) -> Iterator[Line]
     yield from change_lines("new, and --fail-on names it", others, columns, most)
     changed = [one for one in held.found.changes if one.is_broken_otherwise]
     yield from change_lines("broken before, and now in another way", changed, columns, most, detailed=True)
-    for kind, title in (
-        (Kind.UNSEEN, "broken before, and not checked in this run"),
-        (Kind.FIXED, "fixed"),
-    ):
+    for kind, title in ((Kind.UNSEEN, "broken before, and not checked in this run"), (Kind.FIXED, "fixed")):
         yield from change_lines(title, held.found.of_kinds(kind), columns, most)
 
 

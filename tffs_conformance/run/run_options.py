@@ -321,10 +321,7 @@ class RunOptions:
         if values["replay"]:
             # Only the case that found a history can try it.
             values["cases"] = (_case_of(given["replay"]),)
-        return cls(
-            **values,
-            reports_named=given["reports"] is not None,
-        )
+        return cls(**values, reports_named=given["reports"] is not None)
 
     @property
     def fail_on(self) -> tuple[str, ...]:

@@ -161,12 +161,7 @@ class Session(ABC):
         target = self.target_of(node)
         listed = collect.listed(node)
         this = Case(
-            self.bench(target),
-            listed.id,
-            listed.clauses,
-            listed.doc,
-            over_tables=listed.over_tables,
-            tier=listed.tier,
+            self.bench(target), listed.id, listed.clauses, listed.doc, over_tables=listed.over_tables, tier=listed.tier
         )
         node.stash[_CASE], node.stash[_EVIDENCE], node.stash[_ENDED] = this, None, False
         this.bench.begin()
