@@ -98,10 +98,8 @@ def test_each_level_follows_from_its_sources_or_is_judged() -> None:
         one.id: [key for key, why in DECIDED["levels"].items() if fnmatch(one.id, key) and why.startswith(one.level)]
         for one in left
     }
-    unknown = [f"{one.id}: {one.level}, from {one.sources}" for one in left if not fitting[one.id]]
-    assert not unknown, "change these, or say in `levels` of tests/catalogue.toml why they are right:\n" + "\n".join(
-        unknown
-    )
+    unknown = "\n".join(f"{one.id}: {one.level}, from {one.sources}" for one in left if not fitting[one.id])
+    assert not unknown, f"change these, or say in `levels` of tests/catalogue.toml why they are right:\n{unknown}"
     unused = DECIDED["levels"].keys() - {key for keys in fitting.values() for key in keys}
     assert not unused, f"delete these from `levels` of tests/catalogue.toml, for no clause needs them: {unused}"
 

@@ -148,11 +148,6 @@ def test_messages_and_new_names_are_plain(room: str) -> None:
     assert len(vague) <= OLD_NAMES[room], f"choose nouns for the names that are new among {sorted(vague)}"
 
 
-@pytest.mark.parametrize("subject", ["Fixed a bug", "Adding a test", "Docs: a page", "The report is short", "Mend it."])
-def test_subject_that_is_not_imperative(subject: str) -> None:
-    assert IMPERATIVE.fullmatch(subject) is None
-
-
 def test_last_commits_have_imperative_subjects() -> None:
     log = ["git", "-C", str(PROJECT), "log", "-50", "--no-merges", "--format=%s"]
     ran = subprocess.run(log, capture_output=True, text=True, check=False)
