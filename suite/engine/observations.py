@@ -340,7 +340,7 @@ def observations(bench: Workbench) -> Iterator[ProbeAnswer]:
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
     if question is _read_only and not bench.facts.root_made and refusals(bench).keys() == CHANGES.keys():
-        return True, "each op that changes something is NULL or refuses to, perhaps for want of the right to write"
+        return True, "each op that changes something is NULL or refuses to, perhaps without the right to write"
     case = Case(bench, f"probe/{key}", (), "", over_tables=True)
     try:
         # What cannot be prepared for any question is the answer to each.
