@@ -233,7 +233,7 @@ def test_flood_is_cut(tmp_path: Path, built: Built) -> None:
     case = "move/plain[copy_file]"
     found = judged_report(tmp_path, *asked("address", plugin, "--env=MANY=1", f"--case={case}"), code=1)
     assert len({one["got"] for one in checks(found, case) if one["verdict"] == "violation"}) == 20
-    assert "There were more: 20 are told" in found["cases"][0]["output"]
+    assert "There were more: 20 are shown" in found["cases"][0]["output"]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ MOST_OPEN = 200
 ODD_NAMES = ("a*:b", "a\tb", "\u00e9", "\udcff")
 
 
-MADE_NOTHING = "create_dir answered OK and made nothing"
+NOTHING_THERE = "create_dir answered OK and made nothing"
 
 
 class UnknownAnswerError(Exception):
@@ -68,7 +68,7 @@ def _directory(case: Case, name: str) -> str:
     """Make a directory; its URI."""
     made = case.setup.mkdir(name)
     if nobody_finds(case.fs, made, is_file=False):
-        raise UnknownAnswerError(MADE_NOTHING)
+        raise UnknownAnswerError(NOTHING_THERE)
     return made
 
 
@@ -85,7 +85,7 @@ def _directories(case: Case) -> tuple[Value, str]:
     made = case.uri("made")
     case.setup.require(case.fs.create_dir(made))
     if nobody_finds(case.fs, made, is_file=False):
-        return "none", MADE_NOTHING
+        return "none", NOTHING_THERE
     _file(case)
     asked = {
         "create_dir without a parent": (case.fs.create_dir(case.uri("no/new")), Code.NOT_FOUND),
