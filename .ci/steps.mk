@@ -6,8 +6,8 @@ SHELL := $(CURDIR)/.ci/step
 .SILENT:
 
 # First what others wait for; the last of all is the one that no step waits for.
-STEPS := packages environment binaries tensorflow-install docker debian wheel lint lowest editable tests images fresh dragonfly \
-    services tensorflow fidelity faults
+STEPS := packages environment binaries tensorflow-install docker debian wheel lint lowest tests images fresh dragonfly services \
+    tensorflow fidelity faults editable
 .PHONY: all $(STEPS)
 all: $(STEPS)
 # What was asked for: some of it may not be run.

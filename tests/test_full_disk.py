@@ -66,7 +66,7 @@ def test_in_the_middle_what_was_seen_is_kept(tmp_path: Path, whole: bytes, worke
     assert journal.read_bytes().endswith(b"}\n")
     kept = recover(journal)
     assert 0 < len(kept.cases) < whole.count(b'\n{"case"')
-    assert f"checks: {kept.counts.conform} conform" in said
+    assert f"checks of all clauses: {kept.counts.conform} conform" in said
     assert "incomplete: " in said
     assert "incomplete: " in output_of("report", "show", journal)
 
