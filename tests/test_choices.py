@@ -145,7 +145,8 @@ AT_NIGHT = [
     *((f"connects-as-needed:{pool}", "", "--case=leaks/*") for pool in (64, leaks.FULL["descriptors"])),
     *((f"slow:{milliseconds}", "", "--tier=smoke") for milliseconds in (1, 50)),
     *((lacks, "", "--tier=quick") for lacks in LACKS),
-    *((choice, "", "--tier=quick") for choice in ("background-thread", "skewed-mtime", "uri-names")),
+    *((choice, "", "--tier=quick") for choice in ("skewed-mtime", "uri-names")),
+    ("background-thread", "", "--tier=full"),
     *((f"{way}:{op}", "", "--tier=quick") for way in ("without", "unsupported") for op in LACKING),
     *((some, "", "--case=properties/* --examples=500") for some in RUNS),
 ]

@@ -230,7 +230,7 @@ target_link_libraries(mine_too PRIVATE tffs_conformance::headers)
 """
 
 
-def told(*options: str) -> str:
+def printed(*options: str) -> str:
     return output_of("config", *options).strip()
 
 
@@ -252,14 +252,14 @@ def test_includes(tmp_path: Path, language: str, included: tuple[str, ...]) -> N
     (tmp_path / "plugin").write_text(lines + FOR_TENSORFLOW if lines else PLUGIN)
     flags = "-shared -fPIC -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror"
     # As a shell reads it, which splits a folder with a blank.
-    folders = told("--includes", *["--tensorflow-paths"] * bool(lines))
+    folders = printed("--includes", *["--tensorflow-paths"] * bool(lines))
     ran(tmp_path, "sh", "-c", f"cc -x{language} {flags} {folders} plugin -o libmine.so")
     assert ENTRY_POINT in symbols(tmp_path, "libmine.so")
 
 
 def cmake(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
     (folder / "CMakeLists.txt").write_text(CMAKE_LISTS.format(version=version))
-    command = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-Dtffs_conformance_DIR={told('--cmakedir')}"]
+    command = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-Dtffs_conformance_DIR={printed('--cmakedir')}"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -282,7 +282,7 @@ def test_cmake_refuses_another_series(folder: Path, version: str) -> None:
 
 @pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not there: apt-get install pkg-config")
 def test_pkg_config(folder: Path) -> None:
-    asked = f"PKG_CONFIG_PATH={told('--pkgconfigdir')} pkg-config --print-errors"
+    asked = f"PKG_CONFIG_PATH={printed('--pkgconfigdir')} pkg-config --print-errors"
     command = f'cc -std=c11 -shared -fPIC $({asked} --cflags "tffs-conformance = {__version__}") plugin.c -o libmine.so'
     ran(folder, "sh", "-ec", command)
     assert ENTRY_POINT in symbols(folder, "libmine.so")

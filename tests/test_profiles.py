@@ -167,7 +167,7 @@ def test_claim_of_a_choice_is_checked_both_ways(
 
 
 @pytest.mark.parametrize(("op", "kind"), [("delete_file", "file"), ("stat", "directory")])
-def test_name_that_is_taken_though_given_up_is_kept(tmp_path: Path, op: str, kind: str) -> None:
+def test_name_beyond_the_claim_is_judged_where_it_is_taken(tmp_path: Path, op: str, kind: str) -> None:
     (tmp_path / "mine.toml").write_text('[claims]\nnames = "windows"\n')
     plugin = ("--plugin=fakes/faulty", f"--env=TFFS_FAULT=spaces-trimmed:{op}", "--plugin-profile=mine.toml")
     found = judged_report(tmp_path, *plugin, f"--case=names/{kind}[trailing-space]", code=1)

@@ -108,7 +108,7 @@ def causes(notes: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("plugin", sorted(path.name for path in PUBLISHED.iterdir() if path.is_dir()))
-def test_each_confirmed_cause_is_in_the_uses_that_it_touches(plugin: str) -> None:
+def test_each_confirmed_cause_is_in_its_uses(plugin: str) -> None:
     release = published()[plugin][0]
     noted = causes(release.path.with_name(NOTES_NAME).read_text())
     touched = {one.note: {*one.loses, *one.breaks} for one in release.known.cause}

@@ -195,7 +195,7 @@ def test_stat_law_checks_the_digits_of_mtime(time: int, got: str | None) -> None
 
 
 @pytest.mark.parametrize(("code", "is_broken"), [(Code.INTERNAL, True), (Code.OK, False), (Code.UNIMPLEMENTED, False)])
-def test_law_of_what_is_left_holds_for_what_is_there(code: Code, is_broken: bool) -> None:
+def test_counters_of_what_is_left_fit_the_code(code: Code, is_broken: bool) -> None:
     outcome = Outcome("delete_recursively", code, "", Undeleted(0, 0))
     broken = [one.clause for one in laws.rulings([("delete_recursively", (0, b"path"), outcome)], ()) if not one.holds]
     assert ("delete_recursively.counts-what-is-left" in broken) == is_broken

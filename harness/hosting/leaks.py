@@ -18,7 +18,7 @@ LEAST: Mapping[str, int] = {"descriptors": 1, "threads": 1, "mapped": mmap.PAGES
 NOISE = 4096
 #: Rounds to warm up, to count descriptors and threads, and to count bytes. A slow plugin gets fewer.
 WARM, COUNTED, WEIGHED = 16, 32, 512
-#: What fills once holds no more than this, and is full after so many calls. A slow plugin has so many seconds for them.
+#: What fills once holds no more than this, and is full after this number of calls. After the seconds it is not judged.
 FULL: Mapping[str, int] = {"descriptors": 256, "threads": 64, "mapped": 4 << 20, "heap": 4 << 20}
 FILLING, FILLING_SECONDS = 10_000, 60.0
 #: Fewer rounds than this do not suffice for a verdict.

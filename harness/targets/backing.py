@@ -165,7 +165,7 @@ class Backing:
             yield
         except Exception as error:
             said = getattr(error, "strerror", None) or error
-            # No storage of this kind takes a name.
+            # No storage of this kind takes a name of that length.
             kind = BackingIncapableError if getattr(error, "errno", None) == errno.ENAMETOOLONG else BackingUnableError
             raise kind(f"the backing cannot {what}: {said}") from error
         finally:

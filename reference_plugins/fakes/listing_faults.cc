@@ -273,6 +273,13 @@ int ErrorOnNoMatch(Filesystem filesystem, Path pattern, char*** entries, Status 
   return -1;
 }
 
+int UnimplementedForMany(Filesystem filesystem, Path pattern, char*** entries, Status status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count <= 1000) return count;
+  TF_SetStatus(status, TF_UNIMPLEMENTED, pattern);
+  return -1;
+}
+
 void OnlyNames(Filesystem, const std::string&, Names& names) {
   for (std::string& name : names) name = NameIn(name);
 }
@@ -401,6 +408,8 @@ std::vector<Fault> ListingFaults() {
       Matching("get_matching_paths.leaks-on-error",
                "a class that breaks off is INVALID_ARGUMENT, and leaves the entries behind",
                "an error gives -1 and no entries", LeaksOnBadPattern),
+      Matching("get_matching_paths.unimplemented-for-many",
+               "more than 1,000 matches are UNIMPLEMENTED", kGlob, UnimplementedForMany),
       Matching("get_matching_paths.error-on-no-match", "no match is NOT_FOUND",
                "no match is OK with 0", ErrorOnNoMatch),
   };

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faults.h"
@@ -118,6 +119,13 @@ void SetOne(Filesystem filesystem, const TF_Filesystem_Option* option, Status st
 }
 
 // The wrong ones --------------------------------------------------------------------------------
+
+void GetAllButOne(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
+                  Status status) {
+  static bool is_asked_before = false;
+  GetAll(filesystem, options, count, status);
+  if (!std::exchange(is_asked_before, true)) --*count;
+}
 
 void GetAllTwice(Filesystem, TF_Filesystem_Option** options, int* count, Status status) {
   const Lock lock(Now().mutex);
@@ -329,6 +337,8 @@ std::vector<Fault> OptionFaults() {
        CannotDo<&Ops::set_filesystem_configuration_option>},
       {"options.one-name-twice", "two options have the same name", "a name is a key",
        But<&Ops::get_filesystem_configuration, GetAllTwice>},
+      {"options.one-lacks-at-first", "the first answer lacks an option", "all options are given",
+       But<&Ops::get_filesystem_configuration, GetAllButOne>},
       {"options.no-type", "an option has a type that there is not", "a value has a type",
        But<&Ops::get_filesystem_configuration, GetAllUntyped>},
       {"options.no-number", "the number of options is not written", "the number is set",

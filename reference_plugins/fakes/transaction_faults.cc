@@ -185,6 +185,14 @@ int ForPrefix(Filesystem, Path path, TF_TransactionToken** token, Status status)
   return Answer(status, TF_NOT_FOUND);
 }
 
+int EndLeaksPaths(Filesystem filesystem, TF_TransactionToken* token, Status status) {
+  {
+    const Lock lock(All().mutex);
+    if (!All().Release(token).empty()) LoseBytes();
+  }
+  return End(filesystem, token, status);
+}
+
 int EndLoses(Filesystem filesystem, TF_TransactionToken* token, Status status) {
   std::vector<std::string> paths;
   {
@@ -344,6 +352,10 @@ std::vector<Fault> TransactionFaults() {
        But<&Ops::add_to_transaction, Loses<Add>::Call>},
       {"transactions.getting-or-starting-leaks", "get_or_start_transaction_for_path loses 16 bytes",
        kState, But<&Ops::get_or_start_transaction_for_path, Loses<GetOrStart>::Call>},
+      {"transactions.asking-leaks", "get_transaction_for_path loses 16 bytes", kState,
+       But<&Ops::get_transaction_for_path, Loses<ForPath>::Call>},
+      {"transactions.end-leaks-paths", "end_transaction loses 16 bytes where it has a path", kState,
+       But<&Ops::end_transaction, EndLeaksPaths>},
       {"transactions.decoding-leaks", "decode_transaction_token loses 16 bytes", kState,
        But<&Ops::decode_transaction_token, Loses<Decode>::Call>},
       {"transactions.error-returns-zero", "end_transaction gives 0 with an error",

@@ -16,33 +16,24 @@ SPELLINGS = {
 }
 
 
+#: By situation, the relative path for the op and what is there, of a name in place of {}. The empty path has none.
+PLACES: dict[str, tuple[str, Tree]] = {
+    statuses.FILE: ("{}", {"{}": CONTENT}),
+    statuses.EMPTY_FILE: ("{}", {"{}": b""}),
+    statuses.EMPTY_DIRECTORY: ("{}", {"{}": None}),
+    statuses.FULL_DIRECTORY: ("{}", {"{}": None, "{}/inside": b"inside"}),
+    statuses.MISSING: ("{}", {}),
+    statuses.MISSING_PARENT: ("{}/leaf", {}),
+    statuses.BELOW_A_FILE: ("{}/leaf", {"{}": CONTENT}),
+    statuses.FAR_BELOW_A_FILE: ("{}/missing/leaf", {"{}": CONTENT}),
+}
+
+
 def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:
     """Set up a situation with paths that begin with `name`. Return the relative path for the op, and the tree."""
-    match situation:
-        case statuses.FILE:
-            this.setup.write(name, CONTENT)
-            return name, {name: CONTENT}
-        case statuses.EMPTY_FILE:
-            this.setup.write(name, b"")
-            return name, {name: b""}
-        case statuses.EMPTY_DIRECTORY:
-            this.setup.mkdir(name)
-            return name, {name: None}
-        case statuses.FULL_DIRECTORY:
-            this.setup.mkdir(name)
-            this.setup.write(f"{name}/inside", b"inside")
-            return name, {name: None, f"{name}/inside": b"inside"}
-        case statuses.MISSING:
-            this.uri()
-            return name, {}
-        case statuses.MISSING_PARENT:
-            this.uri()
-            return f"{name}/leaf", {}
-        case statuses.BELOW_A_FILE:
-            this.setup.write(name, CONTENT)
-            return f"{name}/leaf", {name: CONTENT}
-        case statuses.FAR_BELOW_A_FILE:
-            this.setup.write(name, CONTENT)
-            return f"{name}/missing/leaf", {name: CONTENT}
-        case _:
-            return "", {}
+    path, there = PLACES.get(situation, ("", {}))
+    tree = {place.format(name): content for place, content in there.items()}
+    if path:
+        this.uri()
+    this.setup.build(tree)
+    return path.format(name), tree

@@ -8,10 +8,7 @@ from ..engine.case import Case
 
 def prepared(case: Case) -> None:
     """Set up the files for all calls. Return the calls by op; each may be made once."""
-    case.setup.write("file", b"content")
-    case.setup.mkdir("empty")
-    case.setup.mkdir("full")
-    case.setup.write("full/file", b"content")
+    case.setup.build({"file": b"content", "empty": None, "full": None, "full/file": b"content"})
 
 
 SUCCESSES: Mapping[str, Callable[[Case], Outcome[object]]] = {

@@ -179,9 +179,7 @@ def test_around_two_pages(case: Case) -> None:
 @clauses("delete_recursively.deletes-everything", "delete_recursively.succeeds")
 def test_a_page_is_deleted(case: Case) -> None:
     """A directory with as many entries as a page has is deleted at once."""
-    case.setup.mkdir("many")
-    for k in range(PAGE):
-        case.setup.mkdir(f"many/{k}")
+    case.setup.build(dict.fromkeys(("many", *(f"many/{k}" for k in range(PAGE)))))
     with patiently(case):
         case.setup.require(case.fs.delete_recursively(case.uri("many")))
     case.tree_is("delete_recursively.deletes-everything", {})

@@ -18,10 +18,7 @@ MATCHES = "get_matching_paths.succeeds"
 
 def grown(case: Case) -> str:
     """Set up the tree. Return its URI."""
-    for directory in possible(case, DIRECTORIES):
-        case.setup.mkdir(directory)
-    for file in FILES:
-        case.setup.write(file, b"")
+    case.setup.build(dict.fromkeys(possible(case, DIRECTORIES)) | dict.fromkeys(FILES, b""))
     return case.uri()
 
 

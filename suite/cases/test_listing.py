@@ -51,10 +51,8 @@ def test_count(case: Case, count: int) -> None:
 
 def filled(case: Case, count: int) -> list[str]:
     """Set up a directory of so many entries. Return their names."""
-    case.setup.mkdir("directory")
     names = [f"entry{k:04}" for k in range(count)]
-    for name in names:
-        case.setup.mkdir(f"directory/{name}")
+    case.setup.build(dict.fromkeys(("directory", *(f"directory/{name}" for name in names))))
     return names
 
 
@@ -91,9 +89,7 @@ def test_not_recursive(case: Case) -> None:
 def test_siblings(case: Case) -> None:
     """Directories whose names begin alike have children of the same names."""
     for directory in ("a", "ab", "a-b", "a.b"):
-        case.setup.mkdir(directory)
-        case.setup.write(f"{directory}/{directory}-child", b"")
-        case.setup.write(f"{directory}/child", b"")
+        case.setup.build({directory: None, f"{directory}/{directory}-child": b"", f"{directory}/child": b""})
     for directory in ("a", "ab", "a-b", "a.b"):
         expected = sorted([f"{directory}-child", "child"])
         case.check.equal(ONCE, f"entries of {directory}", expected, listed(case, directory))

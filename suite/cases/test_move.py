@@ -59,9 +59,7 @@ def test_plain(case: Case, op: str) -> None:
 def test_directories(case: Case, op: str, source: str, target: str) -> None:
     """A file is renamed or copied from directory to directory."""
     directories: Tree = {"one": None, "two": None, "one/inner": None}
-    for directory in directories:
-        case.setup.mkdir(directory)
-    case.setup.write(source, NEW)
+    case.setup.build({**directories, source: NEW})
     case.setup.require(move(case, op, source, target))
     expected = directories | afterwards(op, source, target, NEW)
     case.tree_is(f"{op}.keeps-the-content", expected)

@@ -125,12 +125,9 @@ CALLS: Mapping[str, tuple[str, Sequence[str], Callable[[Case], Outcome[Any]]]] =
 def test_beside(case: Case, name: str, kind: str) -> None:
     """Something is changed that has files or directories beside it; they stay as they are."""
     op, about, call = CALLS[name]
-    case.setup.write("file", CONTENT)
-    case.setup.write("target", CONTENT)
+    case.setup.build({"file": CONTENT, "target": CONTENT})
     if op in ("delete_dir", "delete_recursively"):
-        case.setup.mkdir("empty")
-        case.setup.mkdir("full")
-        case.setup.write("full/file", CONTENT)
+        case.setup.build({"empty": None, "full": None, "full/file": CONTENT})
     there = made(case, kind, *about)
     got = call(case)
     case.check.implemented(got)

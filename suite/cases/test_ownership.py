@@ -60,12 +60,9 @@ def test_paths(case: Case, op: str) -> None:
     case.needs(op, itself=op == "translate_name")
     way = WAYS[op]
     for situation in ("file", "directory", "missing", "below"):
-        case.setup.mkdir(situation)
+        there = None if situation == "directory" else CONTENT
+        case.setup.build({situation: None} | ({f"{situation}/path": there} if situation != "missing" else {}))
         uri = case.uri(situation, "path")
-        if situation in ("file", "below"):
-            case.setup.write(f"{situation}/path", CONTENT)
-        if situation == "directory":
-            case.setup.mkdir(f"{situation}/path")
         way(case.fs, uri + "/leaf" if situation == "below" else uri, case.uri(situation, "other"))
     case.setup.content(case.setup.write("after", CONTENT))
 

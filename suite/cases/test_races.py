@@ -254,8 +254,7 @@ def test_listing(case: Case, op: str) -> None:
     case.needs(op, "create_dir", "delete_dir", itself=True)
     stay = {f"b{k}" for k in range(6)} | {f"d{k}" for k in range(6)}
     come = {f"{letter}{k}" for letter in "ace" for k in (6, 7)}
-    for name in sorted(stay):
-        case.setup.mkdir(name)
+    case.setup.build(dict.fromkeys(sorted(stay)))
     directory = case.fs.translate(case.uri())
     programs = [Program(case.tables) for _ in range(THREADS)]
     for k, program in enumerate(programs):

@@ -103,8 +103,7 @@ def test_prune(case: Case) -> None:
     trees = {}
     for prefix in ("ckpt-1", "ckpt-10", "ckpt-11", "ckpt-2"):
         trees[prefix] = {f"model/{shard(prefix, k)}": b"%d" % k for k in range(SHARDS)} | {f"model/{prefix}.index": b""}
-        for name, content in trees[prefix].items():
-            case.setup.write(name, content)
+        case.setup.build(trees[prefix])
     for old in ("ckpt-1", "ckpt-11"):
         for rest, count in ((".data-?????-of-?????", SHARDS), (".index", 1), (".meta", 0)):
             found = case.setup.require(case.fs.get_matching_paths(f"{case.uri('model')}/{old}{rest}")).names
@@ -267,10 +266,9 @@ def test_versions(case: Case) -> None:
     case.check.equal(clause, "versions", [], polled())
     there: list[str] = []
     for version in ("1", "2", "10", "0000000011"):
-        case.setup.mkdir(f"models/{version}")
-        case.setup.mkdir(f"models/{version}/variables")
-        case.setup.write(f"models/{version}/variables/variables.index", version.encode())
-        case.setup.write(f"models/{version}/saved_model.pb", version.encode())
+        files = {name: version.encode() for name in ("/variables/variables.index", "/saved_model.pb")}
+        tree = {"": None, "/variables": None, **files}
+        case.setup.build({f"models/{version}{name}": content for name, content in tree.items()})
         there.append(version)
         if len(there) > 2:
             case.setup.require(case.fs.delete_recursively(case.uri("models", there.pop(0))))

@@ -162,17 +162,9 @@ def test_leaves_nothing(case: Case) -> None:
     """Transactions with a path are started and ended, many times over; then each other op is called in between."""
     raw, add, (path, none) = case.tables, "add_to_transaction", (place(case, "file"), place(case, "none"))
 
-    def held(token: int) -> None:
+    def with_path(token: int) -> None:
         if case.does(add):
             raw.add_to_transaction(path, token)
-
-    def added(token: int) -> None:
-        for one in (token, FOREIGN_TOKEN):
-            raw.add_to_transaction(path, one)
-
-    def asked(_: int) -> None:
-        for one in (path, none):
-            raw.token_op(GET, one)
 
     def got_or_started(token: int) -> None:
         for one in (path, FOREIGN_PATH):
@@ -190,17 +182,17 @@ def test_leaves_nothing(case: Case) -> None:
 
         return leaks.leaked_per_round(case.surroundings.host, repeat).get("heap", 0)
 
-    ways = {
-        add: added,
-        GET: asked,
+    ways: dict[str, Callable[[int], object]] = {
+        add: lambda token: [raw.add_to_transaction(path, one) for one in (token, FOREIGN_TOKEN)],
+        GET: lambda _: [raw.token_op(GET, one) for one in (path, none)],
         GET_OR_START: got_or_started,
         "decode_transaction_token": raw.decode_transaction_token,
     }
     with started(case):
         pass
-    bare, usual = grows(), grows(held)
+    bare, usual = grows(), grows(with_path)
     # Where the end of one leaves something, what ends another one does, too.
-    more = {op: grows(held, way) - usual for op, way in ways.items() if case.does(op) and not bare}
+    more = {op: grows(with_path, way) - usual for op, way in ways.items() if case.does(op) and not bare}
     # What a transaction with a path costs, its end leaves, unless to add the path costs it.
     more["end_transaction"] = max(bare, usual - max(0, more.get(add, 0)))
     for op, growth in more.items():

@@ -39,9 +39,6 @@ MOST_OPEN = 200
 ODD_NAMES = ("a*:b", "a\tb", "\u00e9", "\udcff")
 
 
-NOTHING_THERE = "create_dir answered OK and made nothing"
-
-
 class UnknownAnswerError(Exception):
     """A question could not be answered; the text says why."""
 
@@ -68,7 +65,7 @@ def _directory(case: Case, name: str) -> str:
     """Make a directory; its URI."""
     made = case.setup.mkdir(name)
     if nobody_finds(case.fs, made, is_file=False):
-        raise UnknownAnswerError(NOTHING_THERE)
+        raise UnknownAnswerError("create_dir answered OK and made nothing")
     return made
 
 
@@ -82,10 +79,10 @@ def _content(case: Case) -> bytes | None:
 
 
 def _directories(case: Case) -> tuple[Value, str]:
-    made = case.uri("made")
-    case.setup.require(case.fs.create_dir(made))
-    if nobody_finds(case.fs, made, is_file=False):
-        return "none", NOTHING_THERE
+    try:
+        _directory(case, "made")
+    except UnknownAnswerError as why:
+        return "none", str(why)
     _file(case)
     asked = {
         "create_dir without a parent": (case.fs.create_dir(case.uri("no/new")), Code.NOT_FOUND),
